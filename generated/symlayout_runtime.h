@@ -556,11 +556,10 @@ SL_INLINE int64_t sl_second_vector(const element *to, int64_t stride, int64_t ea
     return count < 4 * n ? 0 : sl_max(0, sl_first_group_in_line(to, stride, each) % n);
 }
 
-/* Row plans: rows of the output that are put together from short runs of the source, the same ones in each turn.  16
- * bytes are written at once, by byte shuffles whose indices are computed beforehand: for the turns of a block.
+/* Plans: what rows are planned with, and the prototypes of row_plans, which may be compiled apart.
  *
- * Assumes: output and source do not overlap.  Offsets, leaps and lengths are in bytes.
- * Needs: integers, vectors. */
+ * Assumes: nothing.
+ * Needs: base. */
 
 /* Whether an instruction shuffles bytes by computed indices, and can give zeros. */
 #if defined __SSSE3__ || (defined __aarch64__ && !defined __clang__ && SL_HAS_SHUFFLES)
@@ -591,6 +590,28 @@ SL_ALWAYS_INLINE void sl_no_plan(sl_plan *plan)
     plan->run = 0;
 }
 
+/* Whether plans pay for a row of *bytes* bytes from runs of *run* bytes: longer runs are moved by whole vectors. */
+SL_ALWAYS_INLINE int sl_is_planned(int64_t run, int64_t bytes)
+{
+    return run < 16 && run != 8 && bytes >= 128;
+}
+
+#if defined SL_LINKED && SL_HAS_ROW_PLANS
+/* Plans rows of turns with any offsets, rows of turns whose runs lie *between* apart, and writes rows by a plan: see
+ * row_plans. */
+SL_LINKABLE int sl_plan_turns(sl_plan *plan, const int64_t *offset, int64_t runs, int64_t run, int64_t leap,
+                              int64_t rows);
+SL_LINKABLE int sl_plan_rows(sl_plan *plan, int64_t runs, int64_t between, int64_t run, int64_t leap, int64_t rows);
+SL_LINKABLE void sl_write_rows(const sl_plan *plan, unsigned char *restrict to, const unsigned char *restrict from,
+                               int64_t leap, int64_t length, int64_t count, int64_t to_step, int64_t step);
+#endif
+
+/* Row plans: rows of the output that are put together from short runs of the source, the same ones in each turn.  16
+ * bytes are written at once, by byte shuffles whose indices are computed beforehand: for the turns of a block.
+ *
+ * Assumes: output and source do not overlap.  Offsets, leaps and lengths are in bytes.
+ * Needs: integers, plans, vectors. */
+
 #if SL_HAS_ROW_PLANS
 /* The index of a zero: sl_shuffle_bytes takes the lowest four bits of others. */
 #define SL_ZERO_BYTE 0x90
@@ -603,12 +624,6 @@ SL_ALWAYS_INLINE sl_bytes_16 sl_shuffle_bytes(sl_bytes_16 v, sl_bytes_16 index)
     typedef uint8_t bytes __attribute__((vector_size(16)));
     return (sl_bytes_16)__builtin_shuffle((bytes)v, (bytes){0}, (bytes)index); /* indices modulo 32 */
 #endif
-}
-
-/* Whether plans pay for a row of *bytes* bytes from runs of *run* bytes: longer runs are moved by whole vectors. */
-SL_ALWAYS_INLINE int sl_is_planned(int64_t run, int64_t bytes)
-{
-    return run < 16 && run != 8 && bytes >= 128;
 }
 
 /* How many turns of *turn* bytes, at most *rows*, fill lanes best; 0 if they have less than 16 bytes. */
@@ -658,7 +673,7 @@ SL_ONCE int sl_plan_lane(const int64_t source[16], int64_t end, int64_t from[SL_
 
 /* Plans rows of *rows* turns: turn t of a row is *runs* runs of *run* bytes, one after the other, and run u of turn t
  * begins at offset[u] + t*leap.  Returns whether there is a plan. */
-SL_ONCE int sl_plan_turns(sl_plan *plan, const int64_t *offset, int64_t runs, int64_t run, int64_t leap,
+SL_LINKABLE __attribute__((cold)) int sl_plan_turns(sl_plan *plan, const int64_t *offset, int64_t runs, int64_t run, int64_t leap,
                           int64_t rows)
 {
     const int64_t turn = runs * run, turns = sl_turns_of_block(turn, rows), bytes = turns * turn;
@@ -703,7 +718,7 @@ SL_ONCE int sl_plan_turns(sl_plan *plan, const int64_t *offset, int64_t runs, in
 }
 
 /* Plans the same where run u begins at u*between, unless *plan* is for that already. */
-SL_OUT_OF_LINE int sl_plan_rows(sl_plan *plan, int64_t runs, int64_t between, int64_t run, int64_t leap,
+SL_LINKABLE int sl_plan_rows(sl_plan *plan, int64_t runs, int64_t between, int64_t run, int64_t leap,
                                 int64_t rows)
 {
     rows = sl_min(rows, SL_BLOCK_TURNS);
@@ -820,7 +835,7 @@ SL_INLINE void sl_write_long_blocks(const sl_plan *plan, unsigned char *restrict
 
 /* Writes *count* rows of *length* turns, at least those of a block, *leap* apart in the source; the rows begin
  * *to_step* and *step* apart.  The last block of a row overlaps the one before. */
-SL_OUT_OF_LINE void sl_write_rows(const sl_plan *plan, unsigned char *restrict to, const unsigned char *restrict from,
+SL_LINKABLE void sl_write_rows(const sl_plan *plan, unsigned char *restrict to, const unsigned char *restrict from,
                                   int64_t leap, int64_t length, int64_t count, int64_t to_step, int64_t step)
 {
     const int64_t before = length - plan->turns;
@@ -981,7 +996,7 @@ SL_OUT_OF_LINE int64_t sl_fill_short(element *restrict to, int64_t to_step, elem
 /* Copy of many rows of equal length: the way to move a row is chosen once for all of them.
  *
  * Assumes: output and source do not overlap.  Offsets and counts are in elements; a count <= 0 copies nothing.
- * Needs: copy, far_stores, row_plans, short_rows. */
+ * Needs: copy, far_stores, plans, row_plans, short_rows. */
 
 /* Copies *rows* rows of *bytes* bytes, half <= bytes <= 2*half, each as its first and last *half*, a literal. */
 SL_ALWAYS_INLINE void sl_copy_rows_by(element *restrict to, int64_t to_step, const element *restrict from,
@@ -2266,7 +2281,10 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
 /* Transposes of few rows and columns, many times, by row plans: pixel shuffles, whose pixels follow each other.
  *
  * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
- * Needs: axes, row_plans. */
+ * Needs: axes, plans, row_plans. */
+
+/* Whether turns are planned: elements of 1 and 2 bytes, of which a vector holds many. */
+#define SL_HAS_PLANNED_TURNS (SL_HAS_ROW_PLANS && SL_ELEMENT_SIZE <= 2)
 
 /* The most elements of a turn that are planned. */
 #define SL_PLANNED_ELEMENTS 256
@@ -2276,7 +2294,7 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
 SL_OUT_OF_LINE int sl_transpose_by_plan(element *restrict to, const sl_axis *rows, const element *restrict from,
                                         const sl_axis *columns, const sl_turns *turns)
 {
-#if SL_HAS_ROW_PLANS
+#if SL_HAS_PLANNED_TURNS
     const int64_t height = sl_extent(rows), width = sl_extent(columns), size = sizeof(element);
     const int64_t beside = rows->step == width || rows->count == 1 ? rows->count : 1, runs = beside * width;
     if (turns->to_step != runs || runs > SL_PLANNED_ELEMENTS || turns->count * runs * size < 128)
@@ -3536,7 +3554,7 @@ SL_OUT_OF_LINE void sl_transpose_simplified(element *restrict to, sl_axis *rows,
     sl_move_level(columns, rows);
     sl_move_level(rows, columns);
     const int is_few = sl_is_few(rows, columns, turns);
-    if ((is_few || (SL_ELEMENT_SIZE <= 2 && !sl_has_squares(rows, columns))) && turns->count >= SL_MANY_TURNS &&
+    if (SL_HAS_PLANNED_TURNS && (is_few || !sl_has_squares(rows, columns)) && turns->count >= SL_MANY_TURNS &&
         sl_transpose_by_plan(to, rows, from, columns, turns))
         return;
     if (is_few) {

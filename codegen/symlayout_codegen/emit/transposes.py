@@ -18,7 +18,13 @@ from symlayout_codegen.ir.statements import MOST_STREAMS, Share, Stage, Transpos
 from symlayout_codegen.passes.schedule import Program
 
 _CALLERS = frozenset({"split_join", "transpose"})
-"""The parts whose calls may be linked to what is compiled apart."""
+"""The parts for whose calls something is compiled apart."""
+
+_PLANNERS = frozenset({"copy_rows"})
+"""The parts whose row plans are linked too where something is."""
+
+_PLANNED_SIZE = 2
+"""The most bytes of an element whose turns are planned."""
 
 
 def compiled_apart(program: Program, element_size: int) -> dict[str, str]:
@@ -28,10 +34,17 @@ def compiled_apart(program: Program, element_size: int) -> dict[str, str]:
     """
     nest = program.nest
     called = parts_of(program.body, nest.halves)
-    if nest.halves or nest.combine is not None or not called & _CALLERS or APART & set(in_order(called - _CALLERS)):
+    if (
+        nest.halves
+        or nest.combine is not None
+        or not called & _CALLERS
+        or APART & set(in_order(called - _CALLERS - _PLANNERS))
+    ):
         return {}
     size = moved_size(program, element_size)
     made, streams, texts = _between_axes(program), 0, {}
+    if called & _PLANNERS or (made and size <= _PLANNED_SIZE):
+        texts["row_plans.c"] = _apart("row plans", 1, "", "row_plans")  # of bytes: the same for all elements
     if made:
         texts["transpose_pieces.c"] = _apart("pieces of tiles", size, "", "transpose_pieces")
         macros = "".join(f"{line}\n" for line in _block_macros(program))

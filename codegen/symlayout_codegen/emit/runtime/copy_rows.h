@@ -1,11 +1,12 @@
 /* Copy of many rows of equal length: the way to move a row is chosen once for all of them.
  *
  * Assumes: output and source do not overlap.  Offsets and counts are in elements; a count <= 0 copies nothing.
- * Needs: copy, far_stores, row_plans, short_rows. */
+ * Needs: copy, far_stores, plans, row_plans, short_rows. */
 #pragma once
 
 #include "copy.h"
 #include "far_stores.h"
+#include "plans.h"
 #include "row_plans.h"
 #include "short_rows.h"
 

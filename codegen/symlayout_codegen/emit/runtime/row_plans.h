@@ -2,40 +2,12 @@
  * bytes are written at once, by byte shuffles whose indices are computed beforehand: for the turns of a block.
  *
  * Assumes: output and source do not overlap.  Offsets, leaps and lengths are in bytes.
- * Needs: integers, vectors. */
+ * Needs: integers, plans, vectors. */
 #pragma once
 
 #include "integers.h"
+#include "plans.h"
 #include "vectors.h"
-
-/* Whether an instruction shuffles bytes by computed indices, and can give zeros. */
-#if defined __SSSE3__ || (defined __aarch64__ && !defined __clang__ && SL_HAS_SHUFFLES)
-#define SL_HAS_ROW_PLANS 1
-#else
-#define SL_HAS_ROW_PLANS 0
-#endif
-
-/* What one statement of a kernel has planned, empty at first.  A block of *turns* turns has *bytes* bytes, at least 16,
- * in *lanes* of 16; the last one may overlap the one before.  A lane is put together from *windows* windows, 16 bytes
- * of the source each; those of lane l have the numbers l*windows to l*windows + windows - 1. */
-#define SL_BLOCK_TURNS 16  /* at most */
-#define SL_BLOCK_LANES 4   /* more are slower, and are only taken for longer turns */
-#define SL_LANE_WINDOWS 8  /* at most */
-#define SL_ROW_WINDOWS 4   /* more pay only for elements that lie apart on both sides */
-#define SL_PLAN_WINDOWS 64 /* at most, of all lanes */
-typedef struct {
-    int64_t run, runs, between, leap, rows; /* what it is for: see sl_plan_rows */
-    int64_t turn, turns, bytes;             /* turn: the bytes of one */
-    int lanes, windows;                     /* lanes: 0 where nothing is planned */
-    int64_t from[SL_PLAN_WINDOWS];
-    unsigned char index[SL_PLAN_WINDOWS][16];
-} sl_plan;
-
-/* An empty plan. */
-SL_ALWAYS_INLINE void sl_no_plan(sl_plan *plan)
-{
-    plan->run = 0;
-}
 
 #if SL_HAS_ROW_PLANS
 /* The index of a zero: sl_shuffle_bytes takes the lowest four bits of others. */
@@ -49,12 +21,6 @@ SL_ALWAYS_INLINE sl_bytes_16 sl_shuffle_bytes(sl_bytes_16 v, sl_bytes_16 index)
     typedef uint8_t bytes __attribute__((vector_size(16)));
     return (sl_bytes_16)__builtin_shuffle((bytes)v, (bytes){0}, (bytes)index); /* indices modulo 32 */
 #endif
-}
-
-/* Whether plans pay for a row of *bytes* bytes from runs of *run* bytes: longer runs are moved by whole vectors. */
-SL_ALWAYS_INLINE int sl_is_planned(int64_t run, int64_t bytes)
-{
-    return run < 16 && run != 8 && bytes >= 128;
 }
 
 /* How many turns of *turn* bytes, at most *rows*, fill lanes best; 0 if they have less than 16 bytes. */
@@ -104,7 +70,7 @@ SL_ONCE int sl_plan_lane(const int64_t source[16], int64_t end, int64_t from[SL_
 
 /* Plans rows of *rows* turns: turn t of a row is *runs* runs of *run* bytes, one after the other, and run u of turn t
  * begins at offset[u] + t*leap.  Returns whether there is a plan. */
-SL_ONCE int sl_plan_turns(sl_plan *plan, const int64_t *offset, int64_t runs, int64_t run, int64_t leap,
+SL_LINKABLE __attribute__((cold)) int sl_plan_turns(sl_plan *plan, const int64_t *offset, int64_t runs, int64_t run, int64_t leap,
                           int64_t rows)
 {
     const int64_t turn = runs * run, turns = sl_turns_of_block(turn, rows), bytes = turns * turn;
@@ -149,7 +115,7 @@ SL_ONCE int sl_plan_turns(sl_plan *plan, const int64_t *offset, int64_t runs, in
 }
 
 /* Plans the same where run u begins at u*between, unless *plan* is for that already. */
-SL_OUT_OF_LINE int sl_plan_rows(sl_plan *plan, int64_t runs, int64_t between, int64_t run, int64_t leap,
+SL_LINKABLE int sl_plan_rows(sl_plan *plan, int64_t runs, int64_t between, int64_t run, int64_t leap,
                                 int64_t rows)
 {
     rows = sl_min(rows, SL_BLOCK_TURNS);
@@ -266,7 +232,7 @@ SL_INLINE void sl_write_long_blocks(const sl_plan *plan, unsigned char *restrict
 
 /* Writes *count* rows of *length* turns, at least those of a block, *leap* apart in the source; the rows begin
  * *to_step* and *step* apart.  The last block of a row overlaps the one before. */
-SL_OUT_OF_LINE void sl_write_rows(const sl_plan *plan, unsigned char *restrict to, const unsigned char *restrict from,
+SL_LINKABLE void sl_write_rows(const sl_plan *plan, unsigned char *restrict to, const unsigned char *restrict from,
                                   int64_t leap, int64_t length, int64_t count, int64_t to_step, int64_t step)
 {
     const int64_t before = length - plan->turns;

@@ -130,7 +130,7 @@ SL_OUT_OF_LINE void sl_transpose_simplified(element *restrict to, sl_axis *rows,
     sl_move_level(columns, rows);
     sl_move_level(rows, columns);
     const int is_few = sl_is_few(rows, columns, turns);
-    if ((is_few || (SL_ELEMENT_SIZE <= 2 && !sl_has_squares(rows, columns))) && turns->count >= SL_MANY_TURNS &&
+    if (SL_HAS_PLANNED_TURNS && (is_few || !sl_has_squares(rows, columns)) && turns->count >= SL_MANY_TURNS &&
         sl_transpose_by_plan(to, rows, from, columns, turns))
         return;
     if (is_few) {

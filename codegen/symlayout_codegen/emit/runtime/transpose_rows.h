@@ -1,11 +1,15 @@
 /* Transposes of few rows and columns, many times, by row plans: pixel shuffles, whose pixels follow each other.
  *
  * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
- * Needs: axes, row_plans. */
+ * Needs: axes, plans, row_plans. */
 #pragma once
 
 #include "axes.h"
+#include "plans.h"
 #include "row_plans.h"
+
+/* Whether turns are planned: elements of 1 and 2 bytes, of which a vector holds many. */
+#define SL_HAS_PLANNED_TURNS (SL_HAS_ROW_PLANS && SL_ELEMENT_SIZE <= 2)
 
 /* The most elements of a turn that are planned. */
 #define SL_PLANNED_ELEMENTS 256
@@ -15,7 +19,7 @@
 SL_OUT_OF_LINE int sl_transpose_by_plan(element *restrict to, const sl_axis *rows, const element *restrict from,
                                         const sl_axis *columns, const sl_turns *turns)
 {
-#if SL_HAS_ROW_PLANS
+#if SL_HAS_PLANNED_TURNS
     const int64_t height = sl_extent(rows), width = sl_extent(columns), size = sizeof(element);
     const int64_t beside = rows->step == width || rows->count == 1 ? rows->count : 1, runs = beside * width;
     if (turns->to_step != runs || runs > SL_PLANNED_ELEMENTS || turns->count * runs * size < 128)
