@@ -216,7 +216,11 @@ SCHEMAS: dict[str, Schema] = {
             "changes": _list(
                 _object(
                     {
-                        "rule": _one_of("what was rewritten", "movement", "layout", "pads", "dilation"),
+                        "rule": _one_of(
+                            "what was rewritten",
+                            *("movement", "layout", "pads", "repeats", "dilation", "products", "joins", "fills"),
+                            *("signs", "constants", "nodes", "kernel"),
+                        ),
                         "details": _list(_TEXT, "the values, and what became of them"),
                         "accepted": _is("boolean", "whether the rewrite is in the result"),
                         "reason": _is("string", "why it is not; else empty"),
