@@ -184,7 +184,7 @@ class ShapeNodes:
             found = rule(self, *numbers) if rule in _DECIDING else rule(*numbers)
             if isinstance(found, Choice):
                 return found
-            self._known[rule, numbers] = exact_quotients([found])[0] if found in self._exact else found
+            self._known[rule, numbers] = found.args[0] if found in self._exact else found  # floors in it stay
         return self._known[rule, numbers]
 
     def truth(self, number: Any) -> Any:

@@ -119,6 +119,31 @@ def test_a_quotient_is_exact_where_a_later_node_needs_it(tmp_path: Path) -> None
     assert "Eq(Mod(H, 2), 0)" in map(str, y.requires)
 
 
+def test_a_quotient_of_a_rounded_quotient_is_exact_alone(tmp_path: Path) -> None:
+    """A convolution of stride 4 takes any H; windows of 4 need that what it leaves is a multiple of 4, not that H is."""
+    y = loaded(
+        tmp_path,
+        node("MaxPool", "x", "x4", kernel_shape=[4], strides=[4]),
+        node("Shape", "x4", "s"),
+        node("Gather", "s, two", "h"),
+        node("Div", "h, four", "windows"),
+        node("Unsqueeze", "windows, zero", "windows1"),
+        node("Concat", "one1, one1, windows1, four1", "target", axis=0),
+        node("Reshape", "x4, target", "y"),
+        constants=(
+            *ZERO,
+            *constants(two=2, four=4),
+            numpy_helper.from_array(np.array([1]), "one1"),
+            numpy_helper.from_array(np.array([4]), "four1"),
+        ),
+        x=value_info("x", (1, 1, "H")),
+    )
+    rows = np.arange(18, dtype=np.float32).reshape(1, 1, 18)
+    assert sl.interpret(y, rows).tolist() == [[[[3, 7, 11, 15]]]]
+    with pytest.raises(ShapeError, match="5 is not a multiple of 4"):
+        y.subs({"H": 20})
+
+
 def test_a_quotient_that_may_be_rounded_is(tmp_path: Path) -> None:
     """The first half of the rows, without the one in the middle."""
     y = loaded(
