@@ -120,7 +120,7 @@ def test_a_quotient_is_exact_where_a_later_node_needs_it(tmp_path: Path) -> None
 
 
 def test_a_quotient_of_a_rounded_quotient_is_exact_alone(tmp_path: Path) -> None:
-    """A convolution of stride 4 takes any H; windows of 4 need that what it leaves is a multiple of 4, not that H is."""
+    """A stride of 4 takes any H; windows of 4 need that what it leaves is a multiple of 4, not that H is."""
     y = loaded(
         tmp_path,
         node("MaxPool", "x", "x4", kernel_shape=[4], strides=[4]),

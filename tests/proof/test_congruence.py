@@ -289,7 +289,7 @@ def test_an_open_pair_leaves_little_work_for_what_reads_it(monkeypatch: pytest.M
 
     monkeypatch.setattr(sl.limits, "decision_goals", 3000)
     monkeypatch.setattr(CaseDecision, "_split", counting)
-    assert sl.prove_equal(network(weights), network(other), budget=1).verdict is UNKNOWN
+    assert sl.prove_equal(network(weights), network(other), budget=1).verdict is REFUTED  # at sizes of 16
     assert len(counted) < 340  # 389 if each pair has an account of its own
 
 
