@@ -1078,7 +1078,8 @@ SL_OUT_OF_LINE void sl_copy_turns(element *restrict to, int64_t to_leap, int64_t
 }
 
 #if SL_HAS_ROW_PLANS
-/* The same for runs of at most SL_SHORT_ROW_BYTES, by permutations and plans.  Returns how many rows of each turn are done, the first ones. */
+/* The same for runs of at most SL_SHORT_ROW_BYTES, by permutations and plans.  Returns how many rows of each turn
+ * are done, the first ones. */
 SL_OUT_OF_LINE int64_t sl_copy_short_turns(element *restrict to, int64_t to_leap, int64_t to_step,
                                            const element *restrict from, int64_t leap, int64_t step, int64_t turns,
                                            int64_t rows, int64_t count, sl_plan *plan)
@@ -2634,8 +2635,8 @@ SL_OUT_OF_LINE void sl_transpose_square(element *restrict to, const int64_t *row
  * Assumes: elements of 4 or 8 bytes.
  * Needs: integers, transpose_squares, zips. */
 
-/* Strips are as wide as a vector, and at most 32 bytes: a set of the first-level cache holds the lines of their columns,
- * wherever they begin. */
+/* Strips are as wide as a vector, and at most 32 bytes: a set of the first-level cache holds the lines of their
+ * columns, wherever they begin. */
 #define SL_HAS_STRIPS (SL_HAS_SHUFFLES && SL_ELEMENT_SIZE >= 4)
 #if SL_HAS_STRIPS
 #if SL_VECTOR_BYTES == 16
@@ -2734,8 +2735,8 @@ SL_ALWAYS_INLINE void sl_transpose_strip(element *restrict to, const int64_t *ro
  * Needs: copy, pieces, transpose_squares, transpose_strips. */
 
 #if SL_HAS_SHUFFLES
-/* Transposes at most SL_TILE by SL_TILE elements, and at least a square: in strips if it fills one, else in squares, as many
- * side by side as fit; the last ones overlap the ones before. */
+/* Transposes at most SL_TILE by SL_TILE elements, and at least a square: in strips if it fills one, else in squares,
+ * as many side by side as fit; the last ones overlap the ones before. */
 SL_DECLARE_PART(sl_transpose_part)
 {
 #if SL_HAS_STRIPS
@@ -2848,7 +2849,8 @@ SL_ALWAYS_INLINE void sl_transpose_strips(element *restrict to, int64_t to_strid
 }
 #endif
 
-/* Transposes few rows or columns, but not fewer than a square has, in strips or square by square along the long side. */
+/* Transposes few rows or columns, but not fewer than a square has, in strips or square by square along the long
+ * side. */
 SL_DECLARE_BAND(sl_transpose_band)
 {
 #if SL_HAS_STRIPS
@@ -2893,7 +2895,8 @@ SL_DECLARE_BAND(sl_transpose_band)
 }
 #endif
 
-/* A transpose in panels or in blocks of strips: long runs of the source are read, and long runs of the output written, one after the other.
+/* A transpose in panels or in blocks of strips: long runs of the source are read, and long runs of the output
+ * written, one after the other.
  *
  * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
  * Needs: caches, pieces, transpose_pieces, transpose_strips. */
@@ -2908,16 +2911,16 @@ SL_INLINE int64_t sl_elements_to_line(const element *first, const sl_axis *axis,
     return same && extent >= 4 * SL_TILE ? left / SL_ELEMENT_SIZE % SL_TILE : 0;
 }
 
-/* A panel has SL_PANEL_HEIGHT rows of SL_PANEL_WIDTH elements, four and eight cache lines: it stays in the cache.  It is
- * read in strips. */
+/* A panel has SL_PANEL_HEIGHT rows of SL_PANEL_WIDTH elements, four and eight cache lines: it stays in the cache.
+ * It is read in strips. */
 #define SL_PANEL_WIDTH (512 / SL_ELEMENT_SIZE)
 #define SL_PANEL_HEIGHT (256 / SL_ELEMENT_SIZE)
 #define SL_PANEL_PITCH (SL_PANEL_WIDTH + SL_TILE)
 #define SL_HAS_PANELS SL_HAS_STRIPS
 
 #if SL_HAS_PANELS
-/* The most cache lines that fall into one set of the first-level cache, one or two at each of the first *count* offsets of
- * *axis*.  A set is 6 bits of an address, in all processors with pages of 4 KB. */
+/* The most cache lines that fall into one set of the first-level cache, one or two at each of the first *count*
+ * offsets of *axis*.  A set is 6 bits of an address, in all processors with pages of 4 KB. */
 SL_OUT_OF_LINE int sl_lines_in_a_set(const sl_axis *axis, int64_t count)
 {
     unsigned char lines[64] = {0}, most = 0;
@@ -3001,7 +3004,8 @@ SL_INLINE void sl_write_row(element *restrict to, const element *restrict held, 
     sl_store_max(to + count - SL_LANES_MAX, sl_load_max(held + count - SL_LANES_MAX));
 }
 
-/* Transposes once, in panels, which begin at cache lines if they can: at least SL_LANES_16 rows, and SL_TILE columns. */
+/* Transposes once, in panels, which begin at cache lines if they can: at least SL_LANES_16 rows, and SL_TILE
+ * columns. */
 SL_OUT_OF_LINE void sl_transpose_panels(element *restrict to, const sl_axis *rows, const element *restrict from,
                                         const sl_axis *columns)
 {

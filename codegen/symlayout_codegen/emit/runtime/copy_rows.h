@@ -90,7 +90,8 @@ SL_OUT_OF_LINE void sl_copy_turns(element *restrict to, int64_t to_leap, int64_t
 }
 
 #if SL_HAS_ROW_PLANS
-/* The same for runs of at most SL_SHORT_ROW_BYTES, by permutations and plans.  Returns how many rows of each turn are done, the first ones. */
+/* The same for runs of at most SL_SHORT_ROW_BYTES, by permutations and plans.  Returns how many rows of each turn
+ * are done, the first ones. */
 SL_OUT_OF_LINE int64_t sl_copy_short_turns(element *restrict to, int64_t to_leap, int64_t to_step,
                                            const element *restrict from, int64_t leap, int64_t step, int64_t turns,
                                            int64_t rows, int64_t count, sl_plan *plan)

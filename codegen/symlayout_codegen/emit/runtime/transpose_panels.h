@@ -1,4 +1,5 @@
-/* A transpose in panels or in blocks of strips: long runs of the source are read, and long runs of the output written, one after the other.
+/* A transpose in panels or in blocks of strips: long runs of the source are read, and long runs of the output
+ * written, one after the other.
  *
  * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
  * Needs: caches, pieces, transpose_pieces, transpose_strips. */
@@ -19,16 +20,16 @@ SL_INLINE int64_t sl_elements_to_line(const element *first, const sl_axis *axis,
     return same && extent >= 4 * SL_TILE ? left / SL_ELEMENT_SIZE % SL_TILE : 0;
 }
 
-/* A panel has SL_PANEL_HEIGHT rows of SL_PANEL_WIDTH elements, four and eight cache lines: it stays in the cache.  It is
- * read in strips. */
+/* A panel has SL_PANEL_HEIGHT rows of SL_PANEL_WIDTH elements, four and eight cache lines: it stays in the cache.
+ * It is read in strips. */
 #define SL_PANEL_WIDTH (512 / SL_ELEMENT_SIZE)
 #define SL_PANEL_HEIGHT (256 / SL_ELEMENT_SIZE)
 #define SL_PANEL_PITCH (SL_PANEL_WIDTH + SL_TILE)
 #define SL_HAS_PANELS SL_HAS_STRIPS
 
 #if SL_HAS_PANELS
-/* The most cache lines that fall into one set of the first-level cache, one or two at each of the first *count* offsets of
- * *axis*.  A set is 6 bits of an address, in all processors with pages of 4 KB. */
+/* The most cache lines that fall into one set of the first-level cache, one or two at each of the first *count*
+ * offsets of *axis*.  A set is 6 bits of an address, in all processors with pages of 4 KB. */
 SL_OUT_OF_LINE int sl_lines_in_a_set(const sl_axis *axis, int64_t count)
 {
     unsigned char lines[64] = {0}, most = 0;
@@ -112,7 +113,8 @@ SL_INLINE void sl_write_row(element *restrict to, const element *restrict held, 
     sl_store_max(to + count - SL_LANES_MAX, sl_load_max(held + count - SL_LANES_MAX));
 }
 
-/* Transposes once, in panels, which begin at cache lines if they can: at least SL_LANES_16 rows, and SL_TILE columns. */
+/* Transposes once, in panels, which begin at cache lines if they can: at least SL_LANES_16 rows, and SL_TILE
+ * columns. */
 SL_OUT_OF_LINE void sl_transpose_panels(element *restrict to, const sl_axis *rows, const element *restrict from,
                                         const sl_axis *columns)
 {

@@ -10,8 +10,8 @@
 #include "transpose_strips.h"
 
 #if SL_HAS_SHUFFLES
-/* Transposes at most SL_TILE by SL_TILE elements, and at least a square: in strips if it fills one, else in squares, as many
- * side by side as fit; the last ones overlap the ones before. */
+/* Transposes at most SL_TILE by SL_TILE elements, and at least a square: in strips if it fills one, else in squares,
+ * as many side by side as fit; the last ones overlap the ones before. */
 SL_DECLARE_PART(sl_transpose_part)
 {
 #if SL_HAS_STRIPS
@@ -124,7 +124,8 @@ SL_ALWAYS_INLINE void sl_transpose_strips(element *restrict to, int64_t to_strid
 }
 #endif
 
-/* Transposes few rows or columns, but not fewer than a square has, in strips or square by square along the long side. */
+/* Transposes few rows or columns, but not fewer than a square has, in strips or square by square along the long
+ * side. */
 SL_DECLARE_BAND(sl_transpose_band)
 {
 #if SL_HAS_STRIPS

@@ -8,8 +8,8 @@
 #include "transpose_squares.h"
 #include "zips.h"
 
-/* Strips are as wide as a vector, and at most 32 bytes: a set of the first-level cache holds the lines of their columns,
- * wherever they begin. */
+/* Strips are as wide as a vector, and at most 32 bytes: a set of the first-level cache holds the lines of their
+ * columns, wherever they begin. */
 #define SL_HAS_STRIPS (SL_HAS_SHUFFLES && SL_ELEMENT_SIZE >= 4)
 #if SL_HAS_STRIPS
 #if SL_VECTOR_BYTES == 16
