@@ -1,6 +1,7 @@
 """Compile kernels for AArch64, run them under an emulator, and compare with the interpreter, byte for byte.
 
-The kernels are all of ``generated/`` and those of random chains of the fuzz.  Each must compile without a warning.
+The kernels are all of ``generated/`` and those of random chains of the fuzz.  Each must compile without a warning.  The
+runtime's transposes and rows run too, as on this processor's caches and as on any.
 Debian has the tools: ``apt install gcc-aarch64-linux-gnu qemu-user``.
 """
 
@@ -28,12 +29,18 @@ from symlayout.run.lower import lower
 from symlayout.run.standalone_c import Unit, emit
 from symlayout.run.storage import WHOLE
 from symlayout.show import small_sizes
+from symlayout_codegen.emit.header import RUNTIME_HEADER, runtime
 from tests.fuzz.chains import draw
 from tests.fuzz.compare import shape_of
 from tests.fuzz.judge import build, limit, plan
 from tests.support.paths import ROOT
 
-DRIVER = ROOT / "tests" / "c" / "run_cases.c"
+SOURCES = ROOT / "tests" / "c"
+DRIVER = SOURCES / "run_cases.c"
+LEAVES = ("transposes", "rows")
+"""Programs that compare the runtime's functions with loops over single elements."""
+ELEMENT_SIZES = (1, 2, 3, 4, 8)
+ANY_PROCESSOR = ["-include", str(SOURCES / "any_processor.h")]
 FLAGS = ["-std=c11", "-O3", "-Wall", "-Wextra", "-Wconversion", "-Werror"]
 FUZZED = 200
 MOST_POINTS = 12  # of a chain of the fuzz
@@ -149,6 +156,21 @@ def check(tried: Subject, target: Target, folder: Path) -> int:
     return len(tried.points)
 
 
+def check_leaves(name: str, size: int, flags: Sequence[str], target: Target, folder: Path) -> None:
+    """Compile the program *name* of `LEAVES` for elements of *size* bytes, and run it.
+
+    Raises
+    ------
+    Wrong
+        The compiler has something to say, or the program finds a difference.
+    """
+    (folder / RUNTIME_HEADER).write_text(runtime(halves=False)[RUNTIME_HEADER], encoding="ascii")
+    words = [*FLAGS, *flags, f"-DSL_ELEMENT_SIZE={size}", f"-I{folder}", str(SOURCES / f"{name}.c")]
+    if printed := _run([*target.compiler, *words, "-o", str(folder / "program")], b""):
+        raise Wrong(printed.decode("utf-8", "replace"))
+    _run([*target.emulator, str(folder / "program")], b"")
+
+
 def _calls(name: str, dims: int, sources: int, filled: bool) -> str:
     """Return the C of the two functions that the driver calls."""
     given = [*(f"dims[{k}]" for k in range(dims)), *(f"sources[{k}]" for k in range(sources)), "dst"]
@@ -179,7 +201,8 @@ def _opaque(numbers: Array, dtype: np.dtype[Any]) -> Array:
 def _run(command: list[str], given: bytes) -> bytes:
     done = subprocess.run(command, input=given, capture_output=True, timeout=PATIENCE, check=False)
     if done.returncode:
-        raise Wrong(f"{command[0]} ended with {done.returncode}: {done.stderr.decode('utf-8', 'replace')[:2000]}")
+        said = (done.stderr or done.stdout).decode("utf-8", "replace")
+        raise Wrong(f"{command[0]} ended with {done.returncode}: {said[:2000]}")
     return done.stdout + done.stderr
 
 
@@ -189,12 +212,22 @@ def main(words: list[str], target: Target | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.aarch64", description=__doc__)
     parser.add_argument("--fuzzed", type=int, default=FUZZED, help=f"kernels of random chains ({FUZZED})")
     parser.add_argument("--first", type=int, default=0, help="seed of the first of them (0)")
-    parser.add_argument("--name", default="", help="only kernels of the catalogue whose name has this text")
+    parser.add_argument("--name", default="", help="only kernels of the catalogue and programs whose name has it")
     options = parser.parse_args(words)
     if target.missing:
         print(f"{target.missing} is not installed: apt install gcc-aarch64-linux-gnu qemu-user", file=sys.stderr)
         return 2
-    failed = 0
+    failed = programs = 0
+    chosen = [name for name in LEAVES if options.name in name]
+    for name, size, flags in itertools.product(chosen, ELEMENT_SIZES, ([], ANY_PROCESSOR)):
+        with tempfile.TemporaryDirectory() as folder:
+            programs += 1
+            try:
+                check_leaves(name, size, flags, target, Path(folder))
+            except Wrong as error:
+                failed += 1
+                print(f"{name}, {size} bytes: {error}", flush=True)
+    print(f"{programs} programs of the runtime", flush=True)
     for what, subjects in (
         ("generated kernels", (s for s in catalogue() if options.name in s.name)),
         ("kernels of the fuzz", fuzzed(options.fuzzed, options.first)),

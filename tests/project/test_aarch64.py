@@ -9,7 +9,8 @@ import pytest
 
 import symlayout as sl
 from symlayout.run.standalone_c import Unit, emit
-from tests.aarch64 import Subject, Target, Wrong, catalogue, check, fuzzed, main
+from symlayout_codegen.emit.header import RUNTIME_HEADER, runtime
+from tests.aarch64 import ANY_PROCESSOR, Subject, Target, Wrong, catalogue, check, check_leaves, fuzzed, main
 
 HERE = Target(("gcc",), ())
 SOME = ["--name", "pad_2d_x4", "--fuzzed", "3"]
@@ -50,6 +51,22 @@ def test_kernels_agree_on_an_emulated_aarch64(capsys: pytest.CaptureFixture[str]
 def test_what_is_wrong_is_found(pad: Subject, target: Target, message: str, tmp_path: Path) -> None:
     with pytest.raises(Wrong, match=message):
         check(pad, target, tmp_path)
+
+
+@pytest.mark.slow
+def test_the_runtime_runs_too_and_what_is_wrong_with_a_panel_is_found(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    if shutil.which("gcc") is None:
+        pytest.skip("gcc is not installed")
+    check_leaves("transposes", 4, ANY_PROCESSOR, HERE, tmp_path)
+    right = runtime(halves=False)[RUNTIME_HEADER]
+    wrong = right.replace("held + k * SL_PANEL_PITCH, across)", "held, across)")
+    assert wrong != right
+    monkeypatch.setattr("tests.aarch64.runtime", lambda **_: {RUNTIME_HEADER: wrong})
+    check_leaves("transposes", 4, ["-DSL_STORES_WAIT=1"], HERE, tmp_path)
+    with pytest.raises(Wrong, match=r"4 bytes: \d+ times"):
+        check_leaves("transposes", 4, ANY_PROCESSOR, HERE, tmp_path)
 
 
 @pytest.mark.slow

@@ -34,18 +34,17 @@ import symlayout as sl
 from symlayout.algebra.polynomial import evaluate
 from symlayout.commands import subject
 from symlayout.commands.generated_rows import EXAMPLES, Row, kernels
+from symlayout_codegen.jit.instruction_set import NATIVE, available
 from symlayout_codegen.status import PRECONDITION, STATUS, status_code
 from tests.support.paths import ROOT
 
 GENERATED = ROOT / "generated"
 PROGRAMS = {name: Path(__file__).parents[1] / "c" / f"{name}.c" for name in ("transposes", "rows")}
 RUNTIME = "symlayout_runtime.h"
-# An output is written past the caches from 1 KiB on instead of many MiB, so that small ones are written both ways; the
-# lines of an output are fetched on any processor.
-FAR_BYTES = 1024
-FLAGS = (
-    "-std=c11", "-O0", "--coverage", "-fPIC", "-Wno-psabi", f"-DSL_FAR_BYTES={FAR_BYTES}", "-DSL_STORES_WAIT=1"
-)  # fmt: skip
+ANY_PROCESSOR = Path(__file__).parents[1] / "c" / "any_processor.h"
+"""Draws for each call what the runtime asks of the processor, so that small outputs are written in all ways."""
+FAR_BYTES = 1024  # from which on it may have an output written past the caches
+FLAGS = ("-std=c11", "-O0", "--coverage", "-fPIC", "-Wno-psabi", "-include", ANY_PROCESSOR.name)
 ALWAYS = "static inline __attribute__((always_inline, unused))"  # which gcov would count once for each call
 HERE = "SYMLAYOUT_TEST_COUNTED"
 TYPES = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
@@ -228,14 +227,14 @@ def exercise(names: Sequence[str], draws: int, seed: int) -> int:
 # ---------------------------------------------------------------------- the counts
 
 
-def build(folder: Path, names: Sequence[str], native: bool) -> None:
-    """Compile the kernels in *folder*, each to a library that counts."""
-    for file in GENERATED.glob("*.[ch]"):
+def build(folder: Path, names: Sequence[str], march: str) -> None:
+    """Compile the kernels in *folder* for the instruction set *march*, if any, each to a library that counts."""
+    for file in (*GENERATED.glob("*.[ch]"), ANY_PROCESSOR):
         shutil.copy(file, folder)
     runtime = (folder / RUNTIME).read_text("ascii")
     assert ALWAYS in runtime, "the runtime header no longer says what is always inlined"
     (folder / RUNTIME).write_text(runtime.replace(ALWAYS, "static inline __attribute__((unused))"), "ascii")
-    flags = [*FLAGS, *(["-march=native"] if native else [])]
+    flags = [*FLAGS, *([f"-march={march}"] if march else [])]
     for name in names:
         subprocess.run(["gcc", *flags, "-c", f"{name}.c", "-o", f"{name}.o"], cwd=folder, check=True)
         subprocess.run(["gcc", "--coverage", "-shared", f"{name}.o", "-o", f"{name}.so"], cwd=folder, check=True)
@@ -299,13 +298,17 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--draws", type=int, default=200, help="sizes that fit, for each kernel")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--portable", action="store_true", help="without this processor's wider vectors")
+    parser.add_argument("--march", default=NATIVE, help="with the vectors of this instruction set (native)")
     options = parser.parse_args(arguments)
+    if options.march not in (NATIVE, *available()):
+        print(f"this processor lacks {options.march}")
+        return 0
     names = [name for _, _, name in kernels() if not options.kernels or any(w in name for w in options.kernels)]
     if HERE in os.environ:
         print(f"{exercise(names, options.draws, options.seed)} sizes fitted", flush=True)
         return 0
     with tempfile.TemporaryDirectory(prefix="symlayout-promise-") as folder:
-        build(Path(folder), names, native=not options.portable)
+        build(Path(folder), names, "" if options.portable else options.march)
         # gcc writes its counts where the process ends
         again = [sys.executable, "-m", "tests.promises.gcov", *arguments]
         if status := subprocess.run(again, env={**os.environ, HERE: folder}).returncode:
