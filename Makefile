@@ -83,6 +83,7 @@ promises: $(VENV)/test.stamp
 	$(BIN)/python -m tests.promises.integers --sparse
 	$(BIN)/python -m tests.promises.deterministic
 	$(BIN)/python -m tests.promises.gcov
+	$(BIN)/python -m tests.promises.gcov --march x86-64-v3
 	$(BIN)/python -m tests.promises.gcov --portable
 	$(BIN)/python -m tests.mutation.mutate
 
