@@ -2214,6 +2214,53 @@ SL_INLINE int64_t sl_offset(const sl_axis *axis, int64_t k)
     return k % axis->count * axis->step + outer % axis->high * axis->leap + outer / axis->high * axis->jump;
 }
 
+/* Gives *axis* as few levels as its extents and strides allow; the offsets stay. */
+SL_OUT_OF_LINE void sl_simplify_axis(sl_axis *axis)
+{
+    for (int twice = 0; twice < 2; ++twice) {
+        if (axis->high == 1 || axis->jump == axis->high * axis->leap) {
+            axis->leap = axis->high == 1 ? axis->jump : axis->leap;
+            axis->high *= axis->top;
+            axis->top = 1;
+            axis->jump = 0;
+        }
+        if (axis->count == 1 || axis->leap == axis->count * axis->step) {
+            axis->step = axis->count == 1 ? axis->leap : axis->step;
+            axis->count *= axis->high;
+            axis->high = axis->top;
+            axis->leap = axis->jump;
+            axis->top = 1;
+            axis->jump = 0;
+        }
+    }
+    if (axis->high == 1)
+        axis->leap = axis->jump = 0;
+}
+
+/* Makes turns that continue where the axis ends a level of the axis: one long transpose for many short ones. */
+SL_OUT_OF_LINE void sl_turns_to_axis(sl_axis *axis, int64_t along, int64_t across, sl_turns *turns)
+{
+    if (turns->count > 1 && axis->top == 1 && along == axis->count * axis->high) {
+        axis->top = turns->count;
+        axis->jump = across;
+        sl_simplify_axis(axis);
+        turns->count = turns->high;
+        turns->to_step = turns->to_leap;
+        turns->step = turns->leap;
+        turns->high = 1;
+        turns->to_leap = turns->leap = 0;
+    }
+}
+
+/* The same for both axes, as long as there are such turns. */
+SL_INLINE void sl_turns_to_axes(sl_axis *rows, sl_axis *columns, sl_turns *turns)
+{
+    for (int twice = 0; twice < 2; ++twice) {
+        sl_turns_to_axis(columns, turns->to_step, turns->step, turns);
+        sl_turns_to_axis(rows, turns->step, turns->to_step, turns);
+    }
+}
+
 /* With fewer rows or columns, tiles cost more than they save. */
 #define SL_TILED_FROM 8
 
@@ -2633,7 +2680,7 @@ SL_OUT_OF_LINE void sl_transpose_square(element *restrict to, const int64_t *row
 /* Transposes of strips: few columns, of which a vector holds a row, by any number of rows.
  *
  * Assumes: elements of 4 or 8 bytes.
- * Needs: integers, transpose_squares, zips. */
+ * Needs: axes, integers, transpose_squares, zips. */
 
 /* Strips are as wide as a vector, and at most 32 bytes: a set of the first-level cache holds the lines of their
  * columns, wherever they begin. */
@@ -2728,6 +2775,11 @@ SL_ALWAYS_INLINE void sl_transpose_strip(element *restrict to, const int64_t *ro
     }
 }
 #endif
+
+/* Fewer rows or columns of one step are a band.  Where a vector is a line, tiles of whole lines do as well from 64 on;
+ * far arrays are staged. */
+#define SL_FEWEST_TILED(far)                                                                                         \
+    (!SL_HAS_STRIPS ? SL_TILED_FROM : (far) ? 2 * SL_TILE : SL_VECTOR_BYTES == 64 ? 4 * SL_TILE : 5 * SL_TILE)
 
 /* Pieces of a transpose: what is smaller than a tile, thinner than a square, or a band of few rows or columns.
  *
@@ -2953,10 +3005,21 @@ SL_INLINE int sl_pays_in_panels(const sl_axis *rows, const sl_axis *columns)
 }
 
 /* Sets the offsets of *count* indices from *first* on. */
-SL_INLINE void sl_offsets(int64_t *offset, const sl_axis *axis, int64_t first, int64_t count)
+SL_OUT_OF_LINE void sl_offsets(int64_t *offset, const sl_axis *axis, int64_t first, int64_t count)
 {
-    for (int64_t k = 0; k < count; ++k)
-        offset[k] = axis->high == 1 ? (first + k) * axis->step : sl_offset(axis, first + k);
+    int64_t low = first % axis->count, high = first / axis->count % axis->high, at = sl_offset(axis, first);
+    for (int64_t k = 0; k < count; ++k) {
+        offset[k] = at;
+        at += axis->step;
+        if (++low < axis->count)
+            continue;
+        low = 0;
+        at += axis->leap - axis->count * axis->step;
+        if (++high == axis->high) {
+            high = 0;
+            at += axis->jump - axis->high * axis->leap;
+        }
+    }
 }
 
 /* Whether the lines that are written by the rows of a block stay in the cache until the next strip writes their other
@@ -3033,6 +3096,130 @@ SL_OUT_OF_LINE void sl_transpose_panels(element *restrict to, const sl_axis *row
             }
         }
     }
+}
+#endif
+
+/* A transpose of axes that have levels, in strips that run over level after level of the rows.
+ *
+ * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
+ * Needs: axes, caches, transpose_panels, transpose_strips. */
+
+#define SL_HAS_LEVELS SL_HAS_STRIPS
+
+#if SL_HAS_LEVELS
+/* A strip is two squares wide, and about so many rows high; the offsets of so many columns are kept. */
+#define SL_WIDTH_OF_STRIP (2 * SL_LANES_16)
+#define SL_ROWS_OF_STRIP 72
+#define SL_COLUMNS_OF_STRIPS 512
+
+/* The rows of a strip, which follow each other in the source: *rows* of each of *levels* levels, the first of which is
+ * number *first* of its turn of *turn* levels.  From one row to the next it is *step* in the output, from one level to
+ * the next *leap*, and *back* more after each turn. */
+typedef struct {
+    int64_t rows, levels, first, turn, step, leap, back;
+} sl_strip;
+
+/* Transposes a strip, whose columns are *column*.  Of a level, the second square may overlap the first, so that
+ * the last one ends where the rows do. */
+SL_ALWAYS_INLINE void sl_transpose_strip_of_levels(element *restrict to, const element *restrict from,
+                                                   const int64_t *column, const sl_strip *strip)
+{
+    const element *at[SL_WIDTH_OF_STRIP];
+    SL_UNROLL
+    for (int64_t k = 0; k < SL_WIDTH_OF_STRIP; ++k)
+        at[k] = from + column[k];
+    const int64_t lead = (strip->rows - 1) % SL_LANES_16 + 1;
+    int64_t number = strip->first, i = 0;
+    for (int64_t left = strip->levels; left > 0; --left) {
+        element *into = to;
+        const int64_t end = i + strip->rows;
+        int64_t next = i + lead, further = lead * strip->step;
+        do {
+#if SL_VECTOR_BYTES == 16
+            sl_transpose_rows_16(into, 0, strip->step, at, i);
+            sl_transpose_rows_16(into + SL_LANES_16, 0, strip->step, at + SL_LANES_16, i);
+#else
+            sl_transpose_rows(into, 0, strip->step, at, i);
+#endif
+            i = next;
+            next += SL_LANES_16;
+            into += further;
+            further = SL_LANES_16 * strip->step;
+        } while (i < end);
+        to += strip->leap;
+        if (++number == strip->turn) {
+            number = 0;
+            to += strip->back;
+        }
+    }
+}
+
+/* Transposes once: at least SL_LANES_16 rows in a level, and SL_WIDTH_OF_STRIP columns.  A strip has whole levels, or a
+ * part of one.  The strips of the same rows follow each other: they finish the lines of the output. */
+SL_OUT_OF_LINE void sl_transpose_once_in_levels(element *restrict to, const sl_axis *rows, const element *restrict from,
+                                                const sl_axis *columns)
+{
+    const int64_t level = rows->count, levels = rows->high * rows->top, width = sl_extent(columns);
+    const int whole = level < SL_ROWS_OF_STRIP;
+    const int64_t high = whole ? level : sl_alike(level, SL_ROWS_OF_STRIP, SL_LANES_16);
+    const int64_t many = whole ? sl_alike(levels, (SL_ROWS_OF_STRIP + level / 2) / level, 1) : 1;
+    const int64_t wide = sl_alike(width, SL_COLUMNS_OF_STRIPS, SL_TILE);
+    int64_t column[SL_COLUMNS_OF_STRIPS + SL_TILE];
+    sl_strip strip = {.turn = rows->high, .step = rows->step, .leap = rows->leap};
+    strip.back = rows->jump - rows->high * rows->leap;
+    for (int64_t left = 0; left < width; left += wide) {
+        const int64_t j = sl_min(left, width - SL_WIDTH_OF_STRIP), across = sl_min(width, left + wide) - j;
+        sl_offsets(column, columns, j, across);
+        for (int64_t first = 0; first < levels; first += many) {
+            strip.first = first % rows->high;
+            strip.levels = sl_min(many, levels - first);
+            for (int64_t top = 0; top < level; top += high) {
+                const int64_t i = sl_min(top, level - SL_LANES_16);
+                element *const into =
+                    to + j + i * rows->step + strip.first * rows->leap + first / rows->high * rows->jump;
+                strip.rows = sl_min(level, top + high) - i;
+                for (int64_t beside = 0; beside < across; beside += SL_WIDTH_OF_STRIP) {
+                    const int64_t k = sl_min(beside, across - SL_WIDTH_OF_STRIP);
+                    sl_transpose_strip_of_levels(into + k, from + first * level + i, column + k, &strip);
+                }
+            }
+        }
+    }
+}
+
+/* Whether a transpose takes less time in strips of levels than in tiles.  With vectors of more than 16 bytes, tiles of
+ * axes without levels take less.  Squares may be half as many again as would hold the rows of a level; the lines that a
+ * strip writes stay in the cache, beside one that is read.  Measured where stores do not wait. */
+SL_INLINE int sl_pays_in_levels(const sl_axis *rows, const sl_axis *columns)
+{
+    const int64_t squares = (rows->count + SL_LANES_16 - 1) / SL_LANES_16;
+    if (rows->count < SL_LANES_16 || 2 * squares * SL_LANES_16 > 3 * rows->count ||
+        sl_extent(columns) < SL_WIDTH_OF_STRIP || SL_STORES_WAIT)
+        return 0;
+    if (rows->high == 1 && columns->high == 1 &&
+        (SL_VECTOR_BYTES > 16 || sl_min(rows->count, columns->count) < SL_FEWEST_TILED(0)))
+        return 0;
+    return sl_lines_in_a_set(rows, SL_ROWS_OF_STRIP) < SL_WAYS && sl_lines_in_a_set(columns, SL_TILE) <= SL_WAYS;
+}
+
+/* Transposes in strips of levels if that pays, and returns whether it does.  The turns that move least in an array
+ * are the inner ones: they share its lines, and where they continue an axis they become a level of it. */
+SL_OUT_OF_LINE int sl_transpose_levels(element *restrict to, const sl_axis *rows, const element *restrict from,
+                                       const sl_axis *columns, const sl_turns *turns)
+{
+    sl_axis down = *rows, across = *columns;
+    sl_turns inner = *turns;
+    if (turns->high > 1 && sl_min(turns->to_leap, turns->leap) < sl_min(turns->to_step, turns->step))
+        inner = sl_turns_2(turns->high, turns->to_leap, turns->leap, turns->count, turns->to_step, turns->step);
+    sl_turns_to_axes(&down, &across, &inner);
+    if (!sl_pays_in_levels(&down, &across))
+        return 0;
+    for (int64_t turn = 0; turn < inner.count * inner.high; ++turn) {
+        const int64_t c = turn % inner.count, h = turn / inner.count;
+        sl_transpose_once_in_levels(to + c * inner.to_step + h * inner.to_leap, &down,
+                                    from + c * inner.step + h * inner.leap, &across);
+    }
+    return 1;
 }
 #endif
 
@@ -3208,7 +3395,7 @@ SL_OUT_OF_LINE void sl_transpose_dense(element *restrict to, const int64_t row[S
 /* A transpose in tiles: blocks of tiles, staging, reading ahead.
  *
  * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
- * Needs: caches, copy, far_stores, pieces, tiles, transpose_panels, transpose_pieces, transpose_strips, transpose_tile. */
+ * Needs: caches, copy, far_stores, pieces, tiles, transpose_levels, transpose_panels, transpose_pieces, transpose_tile. */
 
 /* Returns the length of the tile that begins at *at*, cut to 0 <= k < extent, and moves *at* to its begin.  A cut
  * tile is lengthened to whole squares, which overlap another tile. */
@@ -3308,11 +3495,6 @@ SL_OUT_OF_LINE void sl_write_staged(element *restrict to, const element *restric
     sl_copy(to, end, held, end, count - end);
 }
 
-/* Fewer rows or columns of one step are a band.  Where a vector is a line, tiles of whole lines do as well from 64 on; far
- * arrays are staged. */
-#define SL_FEWEST_TILED(far)                                                                                         \
-    (!SL_HAS_STRIPS ? SL_TILED_FROM : (far) ? 2 * SL_TILE : SL_VECTOR_BYTES == 64 ? 4 * SL_TILE : 5 * SL_TILE)
-
 /* Transposes between the axes *rows* and *columns*, *turns* times, in blocks of SL_TILES_PER_BLOCK by
  * SL_TILES_PER_BLOCK tiles: the TLB has few entries.  Tiles begin at cache lines if they can. */
 SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, const element *restrict from,
@@ -3334,6 +3516,11 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
     for (int64_t k = 0; k < SL_TILES_PER_BLOCK; ++k)
         across[k][0].phase = across[k][1].phase = -1;
     const int64_t bytes = height * width * SL_ELEMENT_SIZE, times = turns->count * turns->high;
+#if SL_HAS_LEVELS
+    if (!far && bytes >= SL_NEAR_LEAST / times && bytes < SL_FAR_BYTES / 4 / times &&
+        sl_transpose_levels(to, rows, from, columns, turns))
+        return;
+#endif
     int band = few >= SL_LANES_16 && few < SL_FEWEST_TILED(far) && rows->high == 1 && columns->high == 1;
 #if SL_HAS_STRIPS
     band = band && (bytes < SL_NEAR_LEAST || few < SL_TILED_FROM || sl_keeps_lines(rows));
@@ -3439,29 +3626,6 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
  * Assumes: output and source do not overlap.
  * Needs: far_stores, split_join, streams, tiles, transpose_rows, transpose_tiles. */
 
-/* Gives *axis* as few levels as its extents and strides allow; the offsets stay. */
-SL_OUT_OF_LINE void sl_simplify_axis(sl_axis *axis)
-{
-    for (int twice = 0; twice < 2; ++twice) {
-        if (axis->high == 1 || axis->jump == axis->high * axis->leap) {
-            axis->leap = axis->high == 1 ? axis->jump : axis->leap;
-            axis->high *= axis->top;
-            axis->top = 1;
-            axis->jump = 0;
-        }
-        if (axis->count == 1 || axis->leap == axis->count * axis->step) {
-            axis->step = axis->count == 1 ? axis->leap : axis->step;
-            axis->count *= axis->high;
-            axis->high = axis->top;
-            axis->leap = axis->jump;
-            axis->top = 1;
-            axis->jump = 0;
-        }
-    }
-    if (axis->high == 1)
-        axis->leap = axis->jump = 0;
-}
-
 /* Moves the outer level of *far* to *near*, the shorter axis, if it continues where *near* ends. */
 SL_OUT_OF_LINE void sl_move_level(sl_axis *near, sl_axis *far)
 {
@@ -3470,21 +3634,6 @@ SL_OUT_OF_LINE void sl_move_level(sl_axis *near, sl_axis *far)
         near->leap = far->count;
         sl_simplify_axis(near);
         far->high = 1;
-    }
-}
-
-/* Makes turns that continue where the axis ends a level of the axis: one long transpose for many short ones. */
-SL_OUT_OF_LINE void sl_turns_to_axis(sl_axis *axis, int64_t along, int64_t across, sl_turns *turns)
-{
-    if (turns->count > 1 && axis->top == 1 && along == axis->count * axis->high) {
-        axis->top = turns->count;
-        axis->jump = across;
-        sl_simplify_axis(axis);
-        turns->count = turns->high;
-        turns->to_step = turns->to_leap;
-        turns->step = turns->leap;
-        turns->high = 1;
-        turns->to_leap = turns->leap = 0;
     }
 }
 
@@ -3551,10 +3700,7 @@ SL_OUT_OF_LINE void sl_transpose_simplified(element *restrict to, sl_axis *rows,
     sl_simplify_axis(columns);
     const sl_axis short_rows = *rows, short_columns = *columns;
     const sl_turns many = *turns;
-    for (int twice = 0; twice < 2; ++twice) {
-        sl_turns_to_axis(columns, turns->to_step, turns->step, turns);
-        sl_turns_to_axis(rows, turns->step, turns->to_step, turns);
-    }
+    sl_turns_to_axes(rows, columns, turns);
     sl_move_level(columns, rows);
     sl_move_level(rows, columns);
     const int is_few = sl_is_few(rows, columns, turns);

@@ -23,8 +23,8 @@ PANELS = [*NATIVE, "-DSL_NEAR_BYTES=1", "-DSL_STORES_WAIT=0", "-DSL_WAYS=0"]
 AVX2 = ["-mavx2"] if platform.machine() == "x86_64" else NATIVE
 NARROWER = [[], ["-mno-avx512f"], ["-mno-avx"]] if platform.machine() == "x86_64" else [[]]
 """Flags after which vectors are narrower: of a cache line, of half of one, of a quarter."""
-STRIPS = [*PANELS[:-1], "-DSL_WAYS=1000", *NARROWER[-2 if len(NARROWER) > 1 else 0]]
-"""As if none did, with vectors of half of a line: large matrices are transposed in blocks of strips."""
+STRIPS = [*PANELS[:-1], "-DSL_WAYS=1000"]
+"""As if none did: they are transposed in strips."""
 
 
 @pytest.mark.slow
@@ -33,8 +33,7 @@ STRIPS = [*PANELS[:-1], "-DSL_WAYS=1000", *NARROWER[-2 if len(NARROWER) > 1 else
 @pytest.mark.parametrize(
     ("size", "flags"),
     [(size, flags) for size in (1, 2, 4, 8) for flags in (NATIVE, LARGE, PROMPT)]
-    + [(size, [*PANELS, *narrower]) for size in (4, 8) for narrower in NARROWER]
-    + [(size, STRIPS) for size in (4, 8)]
+    + [(size, [*flags, *narrower]) for size in (4, 8) for flags in (PANELS, STRIPS) for narrower in NARROWER]
     + [(1, AVX2), (1, []), (4, []), (3, [])],
     ids=str,
 )

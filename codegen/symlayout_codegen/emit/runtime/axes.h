@@ -58,6 +58,53 @@ SL_INLINE int64_t sl_offset(const sl_axis *axis, int64_t k)
     return k % axis->count * axis->step + outer % axis->high * axis->leap + outer / axis->high * axis->jump;
 }
 
+/* Gives *axis* as few levels as its extents and strides allow; the offsets stay. */
+SL_OUT_OF_LINE void sl_simplify_axis(sl_axis *axis)
+{
+    for (int twice = 0; twice < 2; ++twice) {
+        if (axis->high == 1 || axis->jump == axis->high * axis->leap) {
+            axis->leap = axis->high == 1 ? axis->jump : axis->leap;
+            axis->high *= axis->top;
+            axis->top = 1;
+            axis->jump = 0;
+        }
+        if (axis->count == 1 || axis->leap == axis->count * axis->step) {
+            axis->step = axis->count == 1 ? axis->leap : axis->step;
+            axis->count *= axis->high;
+            axis->high = axis->top;
+            axis->leap = axis->jump;
+            axis->top = 1;
+            axis->jump = 0;
+        }
+    }
+    if (axis->high == 1)
+        axis->leap = axis->jump = 0;
+}
+
+/* Makes turns that continue where the axis ends a level of the axis: one long transpose for many short ones. */
+SL_OUT_OF_LINE void sl_turns_to_axis(sl_axis *axis, int64_t along, int64_t across, sl_turns *turns)
+{
+    if (turns->count > 1 && axis->top == 1 && along == axis->count * axis->high) {
+        axis->top = turns->count;
+        axis->jump = across;
+        sl_simplify_axis(axis);
+        turns->count = turns->high;
+        turns->to_step = turns->to_leap;
+        turns->step = turns->leap;
+        turns->high = 1;
+        turns->to_leap = turns->leap = 0;
+    }
+}
+
+/* The same for both axes, as long as there are such turns. */
+SL_INLINE void sl_turns_to_axes(sl_axis *rows, sl_axis *columns, sl_turns *turns)
+{
+    for (int twice = 0; twice < 2; ++twice) {
+        sl_turns_to_axis(columns, turns->to_step, turns->step, turns);
+        sl_turns_to_axis(rows, turns->step, turns->to_step, turns);
+    }
+}
+
 /* With fewer rows or columns, tiles cost more than they save. */
 #define SL_TILED_FROM 8
 

@@ -11,29 +11,6 @@
 #include "transpose_rows.h"
 #include "transpose_tiles.h"
 
-/* Gives *axis* as few levels as its extents and strides allow; the offsets stay. */
-SL_OUT_OF_LINE void sl_simplify_axis(sl_axis *axis)
-{
-    for (int twice = 0; twice < 2; ++twice) {
-        if (axis->high == 1 || axis->jump == axis->high * axis->leap) {
-            axis->leap = axis->high == 1 ? axis->jump : axis->leap;
-            axis->high *= axis->top;
-            axis->top = 1;
-            axis->jump = 0;
-        }
-        if (axis->count == 1 || axis->leap == axis->count * axis->step) {
-            axis->step = axis->count == 1 ? axis->leap : axis->step;
-            axis->count *= axis->high;
-            axis->high = axis->top;
-            axis->leap = axis->jump;
-            axis->top = 1;
-            axis->jump = 0;
-        }
-    }
-    if (axis->high == 1)
-        axis->leap = axis->jump = 0;
-}
-
 /* Moves the outer level of *far* to *near*, the shorter axis, if it continues where *near* ends. */
 SL_OUT_OF_LINE void sl_move_level(sl_axis *near, sl_axis *far)
 {
@@ -42,21 +19,6 @@ SL_OUT_OF_LINE void sl_move_level(sl_axis *near, sl_axis *far)
         near->leap = far->count;
         sl_simplify_axis(near);
         far->high = 1;
-    }
-}
-
-/* Makes turns that continue where the axis ends a level of the axis: one long transpose for many short ones. */
-SL_OUT_OF_LINE void sl_turns_to_axis(sl_axis *axis, int64_t along, int64_t across, sl_turns *turns)
-{
-    if (turns->count > 1 && axis->top == 1 && along == axis->count * axis->high) {
-        axis->top = turns->count;
-        axis->jump = across;
-        sl_simplify_axis(axis);
-        turns->count = turns->high;
-        turns->to_step = turns->to_leap;
-        turns->step = turns->leap;
-        turns->high = 1;
-        turns->to_leap = turns->leap = 0;
     }
 }
 
@@ -123,10 +85,7 @@ SL_OUT_OF_LINE void sl_transpose_simplified(element *restrict to, sl_axis *rows,
     sl_simplify_axis(columns);
     const sl_axis short_rows = *rows, short_columns = *columns;
     const sl_turns many = *turns;
-    for (int twice = 0; twice < 2; ++twice) {
-        sl_turns_to_axis(columns, turns->to_step, turns->step, turns);
-        sl_turns_to_axis(rows, turns->step, turns->to_step, turns);
-    }
+    sl_turns_to_axes(rows, columns, turns);
     sl_move_level(columns, rows);
     sl_move_level(rows, columns);
     const int is_few = sl_is_few(rows, columns, turns);

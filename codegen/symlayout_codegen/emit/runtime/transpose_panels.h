@@ -62,10 +62,21 @@ SL_INLINE int sl_pays_in_panels(const sl_axis *rows, const sl_axis *columns)
 }
 
 /* Sets the offsets of *count* indices from *first* on. */
-SL_INLINE void sl_offsets(int64_t *offset, const sl_axis *axis, int64_t first, int64_t count)
+SL_OUT_OF_LINE void sl_offsets(int64_t *offset, const sl_axis *axis, int64_t first, int64_t count)
 {
-    for (int64_t k = 0; k < count; ++k)
-        offset[k] = axis->high == 1 ? (first + k) * axis->step : sl_offset(axis, first + k);
+    int64_t low = first % axis->count, high = first / axis->count % axis->high, at = sl_offset(axis, first);
+    for (int64_t k = 0; k < count; ++k) {
+        offset[k] = at;
+        at += axis->step;
+        if (++low < axis->count)
+            continue;
+        low = 0;
+        at += axis->leap - axis->count * axis->step;
+        if (++high == axis->high) {
+            high = 0;
+            at += axis->jump - axis->high * axis->leap;
+        }
+    }
 }
 
 /* Whether the lines that are written by the rows of a block stay in the cache until the next strip writes their other

@@ -1,9 +1,10 @@
 /* Transposes of strips: few columns, of which a vector holds a row, by any number of rows.
  *
  * Assumes: elements of 4 or 8 bytes.
- * Needs: integers, transpose_squares, zips. */
+ * Needs: axes, integers, transpose_squares, zips. */
 #pragma once
 
+#include "axes.h"
 #include "integers.h"
 #include "transpose_squares.h"
 #include "zips.h"
@@ -101,3 +102,8 @@ SL_ALWAYS_INLINE void sl_transpose_strip(element *restrict to, const int64_t *ro
     }
 }
 #endif
+
+/* Fewer rows or columns of one step are a band.  Where a vector is a line, tiles of whole lines do as well from 64 on;
+ * far arrays are staged. */
+#define SL_FEWEST_TILED(far)                                                                                         \
+    (!SL_HAS_STRIPS ? SL_TILED_FROM : (far) ? 2 * SL_TILE : SL_VECTOR_BYTES == 64 ? 4 * SL_TILE : 5 * SL_TILE)

@@ -1,7 +1,7 @@
 /* A transpose in tiles: blocks of tiles, staging, reading ahead.
  *
  * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
- * Needs: caches, copy, far_stores, pieces, tiles, transpose_panels, transpose_pieces, transpose_strips, transpose_tile. */
+ * Needs: caches, copy, far_stores, pieces, tiles, transpose_levels, transpose_panels, transpose_pieces, transpose_tile. */
 #pragma once
 
 #include "caches.h"
@@ -9,9 +9,9 @@
 #include "far_stores.h"
 #include "pieces.h"
 #include "tiles.h"
+#include "transpose_levels.h"
 #include "transpose_panels.h"
 #include "transpose_pieces.h"
-#include "transpose_strips.h"
 #include "transpose_tile.h"
 
 /* Returns the length of the tile that begins at *at*, cut to 0 <= k < extent, and moves *at* to its begin.  A cut
@@ -112,11 +112,6 @@ SL_OUT_OF_LINE void sl_write_staged(element *restrict to, const element *restric
     sl_copy(to, end, held, end, count - end);
 }
 
-/* Fewer rows or columns of one step are a band.  Where a vector is a line, tiles of whole lines do as well from 64 on; far
- * arrays are staged. */
-#define SL_FEWEST_TILED(far)                                                                                         \
-    (!SL_HAS_STRIPS ? SL_TILED_FROM : (far) ? 2 * SL_TILE : SL_VECTOR_BYTES == 64 ? 4 * SL_TILE : 5 * SL_TILE)
-
 /* Transposes between the axes *rows* and *columns*, *turns* times, in blocks of SL_TILES_PER_BLOCK by
  * SL_TILES_PER_BLOCK tiles: the TLB has few entries.  Tiles begin at cache lines if they can. */
 SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, const element *restrict from,
@@ -138,6 +133,11 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
     for (int64_t k = 0; k < SL_TILES_PER_BLOCK; ++k)
         across[k][0].phase = across[k][1].phase = -1;
     const int64_t bytes = height * width * SL_ELEMENT_SIZE, times = turns->count * turns->high;
+#if SL_HAS_LEVELS
+    if (!far && bytes >= SL_NEAR_LEAST / times && bytes < SL_FAR_BYTES / 4 / times &&
+        sl_transpose_levels(to, rows, from, columns, turns))
+        return;
+#endif
     int band = few >= SL_LANES_16 && few < SL_FEWEST_TILED(far) && rows->high == 1 && columns->high == 1;
 #if SL_HAS_STRIPS
     band = band && (bytes < SL_NEAR_LEAST || few < SL_TILED_FROM || sl_keeps_lines(rows));
