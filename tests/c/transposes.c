@@ -31,7 +31,7 @@ static int64_t offset_of(sl_axis axis, int64_t k)
 
 static int differs(void)
 {
-    static const int64_t extents[] = {1, 1, 2, 2, 3, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 80, 100, 129, 300};
+    static const int64_t extents[] = {1, 1, 2, 2, 3, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 80, 100, 129, 193, 300};
     const int64_t kinds = sizeof extents / sizeof *extents;
     const int64_t tall = extents[below(kinds)], high = below(3) ? 1 : 1 + below(5), top = below(3) ? 1 : 1 + below(4);
     const int64_t wide = extents[below(kinds)], far = below(3) ? 1 : 1 + below(5), last = below(3) ? 1 : 1 + below(4);
