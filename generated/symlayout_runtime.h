@@ -746,7 +746,7 @@ typedef struct {
     int64_t count, to_step, step, jump, to_last, last;
 } sl_planned_rows;
 
-/* Writes a block of *bytes* bytes: *lanes* lanes of *windows* windows, which begin at *at*, *i* bytes on. */
+/* Writes *bytes* bytes of a block: *lanes* lanes of *windows* windows, which begin at *at*, *i* bytes on. */
 SL_ALWAYS_INLINE void sl_write_block(unsigned char *restrict to, int64_t bytes, const unsigned char *const *at,
                                      int64_t i, const sl_bytes_16 *index, const int lanes, const int windows)
 {
@@ -760,25 +760,27 @@ SL_ALWAYS_INLINE void sl_write_block(unsigned char *restrict to, int64_t bytes, 
     }
 }
 
-/* Writes rows of blocks of *lanes* lanes of *windows* windows, both literals, whose indices stay in registers. */
+/* Writes *lanes* lanes of rows of blocks, from *first* on, of *windows* windows, both literals, whose indices stay in
+ * registers. */
 SL_ALWAYS_INLINE void sl_write_blocks(const sl_plan *plan, unsigned char *restrict to,
-                                      const unsigned char *restrict from, const sl_planned_rows *rows, const int lanes,
-                                      const int windows)
+                                      const unsigned char *restrict from, const sl_planned_rows *rows, int first,
+                                      const int lanes, const int windows)
 {
     sl_bytes_16 index[SL_BLOCK_LANES * SL_ROW_WINDOWS];
     const unsigned char *at[SL_BLOCK_LANES * SL_ROW_WINDOWS];
-    const int64_t bytes = plan->bytes, jump = rows->jump;
+    const int64_t bytes = plan->bytes, jump = rows->jump, written = sl_min(16 * lanes, bytes - 16 * first);
     SL_UNROLL
     for (int w = 0; w < lanes * windows; ++w) {
-        index[w] = sl_load_16(plan->index[w]);
-        at[w] = from + plan->from[w];
+        index[w] = sl_load_16(plan->index[first * windows + w]);
+        at[w] = from + plan->from[first * windows + w];
     }
+    to += 16 * first;
     for (int64_t row = 0; row < rows->count; ++row) {
         const int64_t to_last = row * rows->to_step + rows->to_last, last = row * rows->step + rows->last;
         int64_t o = row * rows->to_step, i = row * rows->step;
         for (; o < to_last; o += bytes, i += jump)
-            sl_write_block(to + o, bytes, at, i, index, lanes, windows);
-        sl_write_block(to + to_last, bytes, at, last, index, lanes, windows);
+            sl_write_block(to + o, written, at, i, index, lanes, windows);
+        sl_write_block(to + to_last, written, at, last, index, lanes, windows);
     }
 }
 
@@ -794,9 +796,10 @@ SL_ALWAYS_INLINE void sl_write_lane_of(const sl_plan *plan, unsigned char *restr
         index[w] = sl_load_16(plan->index[lane * windows + w]);
         at[w] = from + plan->from[lane * windows + w];
     }
-    to += sl_min(16 * lane, plan->bytes - 16);
-    for (int64_t block = 0; block < count; ++block)
-        sl_write_block(to + block * plan->bytes, 16, at, block * jump, index, 1, windows);
+    const int64_t bytes = plan->bytes; /* kept, whatever a store may write to */
+    to += sl_min(16 * lane, bytes - 16);
+    for (int64_t block = 0; block < count; ++block, to += bytes)
+        sl_write_block(to, 16, at, block * jump, index, 1, windows);
 }
 SL_OUT_OF_LINE void sl_write_lane(const sl_plan *plan, unsigned char *restrict to, const unsigned char *restrict from,
                                   int64_t jump, int64_t count, int lane)
@@ -815,7 +818,9 @@ SL_OUT_OF_LINE void sl_write_lane(const sl_plan *plan, unsigned char *restrict t
         sl_write_lane_of(plan, to, from, jump, count, lane, SL_LANE_WINDOWS);
 }
 
-/* Blocks of many lanes that are written lane by lane: more would write each line many times, after all other lines. */
+/* Blocks of many lanes are written lane by lane: so many at once that the lines of so many bytes stay in the nearest
+ * cache, and no fewer than pay for the indices of a lane. */
+#define SL_BYTES_AT_ONCE 4096
 #define SL_BLOCKS_AT_ONCE 8
 
 /* Writes rows of blocks of any number of lanes and windows. */
@@ -823,15 +828,19 @@ SL_INLINE void sl_write_long_blocks(const sl_plan *plan, unsigned char *restrict
                                     const unsigned char *restrict from, const sl_planned_rows *rows)
 {
     const int64_t blocks = (rows->to_last + plan->bytes - 1) / plan->bytes; /* without the last */
+    const int64_t most = sl_max(SL_BLOCKS_AT_ONCE, SL_BYTES_AT_ONCE / plan->bytes);
     for (int64_t row = 0; row < rows->count; ++row, to += rows->to_step, from += rows->step) {
-        for (int64_t first = 0; first < blocks; first += SL_BLOCKS_AT_ONCE)
+        for (int64_t first = 0; first < blocks; first += most)
             for (int lane = 0; lane < plan->lanes; ++lane)
                 sl_write_lane(plan, to + first * plan->bytes, from + first * rows->jump, rows->jump,
-                              sl_min(SL_BLOCKS_AT_ONCE, blocks - first), lane);
+                              sl_min(most, blocks - first), lane);
         for (int lane = 0; lane < plan->lanes; ++lane)
             sl_write_lane(plan, to + rows->to_last, from + rows->last, 0, 1, lane);
     }
 }
+
+/* The longest row, in bytes, that is written in two passes: the first-level cache keeps it. */
+#define SL_TWICE_BYTES 8192
 
 /* Writes *count* rows of *length* turns, at least those of a block, *leap* apart in the source; the rows begin
  * *to_step* and *step* apart.  The last block of a row overlaps the one before. */
@@ -842,7 +851,7 @@ SL_LINKABLE void sl_write_rows(const sl_plan *plan, unsigned char *restrict to, 
     const sl_planned_rows rows = {count, to_step, step, plan->turns * leap, before * plan->turn, before * leap};
 #define SL_WRITE_CASE(l, w)                                                                                          \
     case (l) * 8 + (w):                                                                                              \
-        sl_write_blocks(plan, to, from, &rows, l, w);                                                                \
+        sl_write_blocks(plan, to, from, &rows, 0, l, w);                                                               \
         return;
     switch (plan->lanes * 8 + plan->windows) { /* the usual ones: each takes the compiler 10 ms */
         SL_WRITE_CASE(2, 2)
@@ -850,7 +859,13 @@ SL_LINKABLE void sl_write_rows(const sl_plan *plan, unsigned char *restrict to, 
         SL_WRITE_CASE(4, 2)
         SL_WRITE_CASE(2, 3)
         SL_WRITE_CASE(3, 3)
-        SL_WRITE_CASE(4, 3)
+    case 4 * 8 + 3: /* twelve addresses at once are more than there are registers */
+        if (rows.to_last <= SL_TWICE_BYTES) {
+            sl_write_blocks(plan, to, from, &rows, 0, 2, 3);
+            sl_write_blocks(plan, to, from, &rows, 2, 2, 3);
+        } else
+            sl_write_blocks(plan, to, from, &rows, 0, 4, 3);
+        return;
     default:
         sl_write_long_blocks(plan, to, from, &rows);
     }
@@ -1151,7 +1166,7 @@ SL_OUT_OF_LINE void sl_copy_rows(element *restrict to, int64_t at, int64_t to_st
     to += at;
     from += start;
 #if SL_HAS_ROW_PLANS
-    if (count * (int64_t)sizeof(element) <= SL_SHORT_ROW_BYTES) {
+    if (rows > 1 && count * (int64_t)sizeof(element) <= SL_SHORT_ROW_BYTES) { /* one row alone is none of a plan */
         const int64_t done = sl_copy_short_turns(to, 0, to_step, from, 0, step, 1, rows, count, plan);
         to += done * to_step;
         from += done * step;
@@ -2315,57 +2330,6 @@ SL_INLINE const int64_t *sl_offsets_from(sl_offset_table *lines, const sl_axis *
     return lines->offset;
 }
 
-/* Tiles: the prototype of a transpose in tiles, which may be compiled apart.
- *
- * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
- * Needs: axes. */
-
-#ifdef SL_LINKED
-/* Transposes between the axes *rows* and *columns*, *turns* times: see transpose_tiles. */
-SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, const element *restrict from,
-                                    const sl_axis *columns, const sl_turns *turns, int far);
-#endif
-
-/* Transposes of few rows and columns, many times, by row plans: pixel shuffles, whose pixels follow each other.
- *
- * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
- * Needs: axes, plans, row_plans. */
-
-/* Whether turns are planned: elements of 1 and 2 bytes, of which a vector holds many. */
-#define SL_HAS_PLANNED_TURNS (SL_HAS_ROW_PLANS && SL_ELEMENT_SIZE <= 2)
-
-/* The most elements of a turn that are planned. */
-#define SL_PLANNED_ELEMENTS 256
-
-/* Transposes, if the turns write the rows of the output that follow each other side by side, and there is a plan for
- * them.  Returns whether there is. */
-SL_OUT_OF_LINE int sl_transpose_by_plan(element *restrict to, const sl_axis *rows, const element *restrict from,
-                                        const sl_axis *columns, const sl_turns *turns)
-{
-#if SL_HAS_PLANNED_TURNS
-    const int64_t height = sl_extent(rows), width = sl_extent(columns), size = sizeof(element);
-    const int64_t beside = rows->step == width || rows->count == 1 ? rows->count : 1, runs = beside * width;
-    if (turns->to_step != runs || runs > SL_PLANNED_ELEMENTS || turns->count * runs * size < 128)
-        return 0;
-    int64_t offset[SL_PLANNED_ELEMENTS];
-    for (int64_t i = 0; i < beside; ++i)
-        for (int64_t j = 0; j < width; ++j)
-            offset[i * width + j] = (sl_offset(columns, j) + i) * size;
-    sl_plan plan;
-    if (!sl_plan_turns(&plan, offset, runs, size, turns->step * size, turns->count))
-        return 0;
-    for (int64_t turn = 0; turn < turns->high; ++turn)
-        for (int64_t i = 0; i < height; i += beside)
-            sl_write_rows(&plan, (unsigned char *)(to + turn * turns->to_leap + sl_offset(rows, i)),
-                          (const unsigned char *)(from + turn * turns->leap + i), turns->step * size, turns->count, 1,
-                          0, 0);
-    return 1;
-#else
-    (void)to, (void)rows, (void)from, (void)columns, (void)turns;
-    return 0;
-#endif
-}
-
 /* Pieces of a transpose: the prototypes of what is smaller than a tile, which may be compiled apart.
  *
  * Assumes: at most SL_TILE rows and columns; row[i] and column[j] are offsets in elements: to[row[i] + j] =
@@ -2386,11 +2350,90 @@ SL_OUT_OF_LINE int sl_transpose_by_plan(element *restrict to, const sl_axis *row
 #define SL_DECLARE_BAND(name)                                                                                        \
     SL_LINKABLE void name(element *restrict to, int64_t to_stride, const element *restrict from, int64_t stride,     \
                           int64_t rows, int64_t columns)
+/* *count* times, *to_step* and *step* apart, of up to SL_SMALL_SIDE rows and columns and no fewer than SL_SMALL_SQUARE:
+ * the least side of a square that vectors hold. */
+#define SL_SMALL_SIDE 128
+#define SL_SMALL_SQUARE ((SL_ELEMENT_SIZE <= 2 ? 8 : 16) / SL_ELEMENT_SIZE)
+#define SL_DECLARE_SMALL(name)                                                                                       \
+    SL_LINKABLE void name(element *restrict to, const int64_t *row, const element *restrict from,                    \
+                          const int64_t *column, int64_t rows, int64_t columns, int64_t count, int64_t to_step,      \
+                          int64_t step)
 #ifdef SL_LINKED
 SL_DECLARE_PART(sl_transpose_part);
 SL_DECLARE_THIN(sl_transpose_thin);
 SL_DECLARE_BAND(sl_transpose_band);
+SL_DECLARE_SMALL(sl_transpose_small);
 #endif
+
+/* Tiles: the prototype of a transpose in tiles, which may be compiled apart.
+ *
+ * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
+ * Needs: axes. */
+
+#ifdef SL_LINKED
+/* Transposes between the axes *rows* and *columns*, *turns* times: see transpose_tiles. */
+SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, const element *restrict from,
+                                    const sl_axis *columns, const sl_turns *turns, int far);
+#endif
+
+/* Transposes of few rows and columns, many times, by row plans: pixel shuffles, whose pixels follow each other.
+ *
+ * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
+ * Needs: axes, integers, plans, row_plans. */
+
+/* Whether turns are planned: elements of 1 and 2 bytes, of which a vector holds many. */
+#define SL_HAS_PLANNED_TURNS (SL_HAS_ROW_PLANS && SL_ELEMENT_SIZE <= 2)
+
+/* The most elements of a turn that are planned. */
+#define SL_PLANNED_ELEMENTS 256
+
+/* From how many windows of a lane on a plan takes longer than squares. */
+#define SL_MANY_WINDOWS 3
+
+/* How many windows of 16 bytes hold *count* elements at these offsets. */
+SL_INLINE int64_t sl_windows_of(const int64_t *offset, int64_t count)
+{
+    int64_t windows = 0, done = INT64_MIN; /* elements up to there are in a window */
+    for (;; ++windows) {
+        int64_t first = INT64_MAX;
+        for (int64_t k = 0; k < count; ++k)
+            first = offset[k] > done ? sl_min(first, offset[k]) : first;
+        if (first == INT64_MAX)
+            return windows;
+        done = first + 16 - SL_ELEMENT_SIZE;
+    }
+}
+
+/* Transposes, if the turns write the rows of the output that follow each other side by side, and there is a plan for
+ * them.  Returns whether there is.  Where there are *squares*, a plan of many windows is none. */
+SL_OUT_OF_LINE int sl_transpose_by_plan(element *restrict to, const sl_axis *rows, const element *restrict from,
+                                        const sl_axis *columns, const sl_turns *turns, int squares)
+{
+#if SL_HAS_PLANNED_TURNS
+    const int64_t height = sl_extent(rows), width = sl_extent(columns), size = sizeof(element);
+    const int64_t beside = rows->step == width || rows->count == 1 ? rows->count : 1, runs = beside * width;
+    if (turns->to_step != runs || runs > SL_PLANNED_ELEMENTS || turns->count * runs * size < 128)
+        return 0;
+    int64_t offset[SL_PLANNED_ELEMENTS];
+    for (int64_t i = 0; i < beside; ++i)
+        for (int64_t j = 0; j < width; ++j)
+            offset[i * width + j] = (sl_offset(columns, j) + i) * size;
+    if (squares && sl_windows_of(offset, sl_min(runs, 16 / size)) >= SL_MANY_WINDOWS)
+        return 0;
+    sl_plan plan;
+    if (!sl_plan_turns(&plan, offset, runs, size, turns->step * size, turns->count))
+        return 0;
+    for (int64_t turn = 0; turn < turns->high; ++turn)
+        for (int64_t i = 0; i < height; i += beside)
+            sl_write_rows(&plan, (unsigned char *)(to + turn * turns->to_leap + sl_offset(rows, i)),
+                          (const unsigned char *)(from + turn * turns->leap + i), turns->step * size, turns->count, 1,
+                          0, 0);
+    return 1;
+#else
+    (void)to, (void)rows, (void)from, (void)columns, (void)turns, (void)squares;
+    return 0;
+#endif
+}
 
 /* Transposes in registers: squares of 16 bytes, several side by side.
  *
@@ -2492,6 +2535,91 @@ SL_ALWAYS_INLINE void sl_zip_square(sl_lanes_16 row[SL_LANES_16])
 #define SL_LANES_16 SL_TILE
 #define SL_LANES_MAX SL_TILE
 #define SL_HAS_DENSE_SQUARES 0
+#endif
+
+/* Transposes of small matrices, many times: one square of all turns of a block in one loop, so that the offsets of its
+ * rows and columns stay in registers.
+ *
+ * Assumes: as pieces, but for SL_SMALL_SIDE rows and columns at most, and at least as many as a square has.
+ * Needs: integers, pieces, zips. */
+
+#if SL_HAS_SHUFFLES
+/* The step of sl_zip_square for *vectors* vectors, a literal: those of a square of half as many rows and columns, of
+ * which each vector has two, too. */
+SL_ALWAYS_INLINE void sl_zip_vectors(sl_lanes_16 row[SL_LANES_16], const int vectors)
+{
+    sl_lanes_16 zipped[SL_LANES_16];
+    SL_UNROLL
+    for (int k = 0; k < vectors / 2; ++k) {
+        const sl_lanes_16 a = row[k], b = row[k + vectors / 2];
+        zipped[2 * k] = __builtin_shufflevector(a, b, SL_EACH_OF_16(SL_ZIP_LOW, 0, SL_LANES_16));
+        zipped[2 * k + 1] = __builtin_shufflevector(a, b, SL_EACH_OF_16(SL_ZIP_HIGH, 0, SL_LANES_16));
+    }
+    SL_UNROLL
+    for (int k = 0; k < vectors; ++k)
+        row[k] = zipped[k];
+}
+
+/* Loads 8 bytes at *low* and 8 at *high*, and stores the halves of a vector there. */
+SL_ALWAYS_INLINE sl_bytes_16 sl_load_eights(const void *low, const void *high)
+{
+    typedef uint64_t __attribute__((may_alias, aligned(1))) anywhere;
+    typedef uint64_t words __attribute__((vector_size(16)));
+    return (sl_bytes_16)(words){*(const anywhere *)low, *(const anywhere *)high};
+}
+SL_ALWAYS_INLINE void sl_store_eights(void *low, void *high, sl_bytes_16 v)
+{
+    typedef uint64_t __attribute__((may_alias, aligned(1))) anywhere;
+    typedef uint64_t words __attribute__((vector_size(16)));
+    *(anywhere *)low = ((words)v)[0];
+    *(anywhere *)high = ((words)v)[1];
+}
+
+/* Transposes the square whose columns begin at *at* and whose rows begin at *into*, *count* times.  Out of line: beside
+ * the loops over squares there are too few registers. */
+SL_OUT_OF_LINE void sl_transpose_square_turns(element *const into[SL_SMALL_SQUARE],
+                                              const element *const at[SL_SMALL_SQUARE], int64_t count,
+                                              int64_t to_step, int64_t step)
+{
+    const int side = SL_SMALL_SQUARE, vectors = side * side / SL_LANES_16;
+    element *write[SL_SMALL_SQUARE]; /* in registers: a store may be to what is at *into* */
+    const element *read[SL_SMALL_SQUARE];
+    SL_UNROLL
+    for (int k = 0; k < side; ++k) {
+        write[k] = into[k];
+        read[k] = at[k];
+    }
+    for (int64_t turn = 0, o = 0, i = 0; turn < count; ++turn, o += to_step, i += step) {
+        sl_lanes_16 row[SL_LANES_16];
+        SL_UNROLL
+        for (int k = 0; k < vectors; ++k)
+            row[k] = (sl_lanes_16)(side == SL_LANES_16 ? sl_load_16(read[k] + i)
+                                                       : sl_load_eights(read[2 * k] + i, read[2 * k + 1] + i));
+        SL_ZIP_UNTIL(side, sl_zip_vectors(row, vectors));
+        SL_UNROLL
+        for (int k = 0; k < vectors; ++k)
+            if (side == SL_LANES_16)
+                sl_store_16(write[k] + o, (sl_bytes_16)row[k]);
+            else
+                sl_store_eights(write[2 * k] + o, write[2 * k + 1] + o, (sl_bytes_16)row[k]);
+    }
+}
+
+SL_DECLARE_SMALL(sl_transpose_small)
+{
+    const int64_t side = SL_SMALL_SQUARE;
+    for (int64_t top = 0; top < rows; top += side)
+        for (int64_t left = 0; left < columns; left += side) { /* the last squares overlap the ones before */
+            const int64_t i = sl_min(top, rows - side), j = sl_min(left, columns - side);
+            element *into[SL_SMALL_SQUARE];
+            const element *at[SL_SMALL_SQUARE];
+            for (int64_t k = 0; k < side; ++k) {
+                into[k] = to + row[i + k] + j;
+                at[k] = from + i + column[j + k];
+            }
+            sl_transpose_square_turns(into, at, count, to_step, step);
+        }
+}
 #endif
 
 /* Transposes of a square of 16 bytes, and of rows and columns of squares.
@@ -2784,7 +2912,7 @@ SL_ALWAYS_INLINE void sl_transpose_strip(element *restrict to, const int64_t *ro
 /* Pieces of a transpose: what is smaller than a tile, thinner than a square, or a band of few rows or columns.
  *
  * Assumes: as pieces.
- * Needs: copy, pieces, transpose_squares, transpose_strips. */
+ * Needs: copy, pieces, transpose_small, transpose_squares, transpose_strips. */
 
 #if SL_HAS_SHUFFLES
 /* Transposes at most SL_TILE by SL_TILE elements, and at least a square: in strips if it fills one, else in squares,
@@ -3624,7 +3752,7 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
 /* A transpose of any extents and strides: simplified, then done by streams or by tiles.
  *
  * Assumes: output and source do not overlap.
- * Needs: far_stores, split_join, streams, tiles, transpose_rows, transpose_tiles. */
+ * Needs: far_stores, pieces, split_join, streams, tiles, transpose_rows, transpose_tiles. */
 
 /* Moves the outer level of *far* to *near*, the shorter axis, if it continues where *near* ends. */
 SL_OUT_OF_LINE void sl_move_level(sl_axis *near, sl_axis *far)
@@ -3688,6 +3816,45 @@ SL_OUT_OF_LINE void sl_transpose_few(element *restrict to, const sl_axis *rows, 
         }
 }
 
+/* Whether a matrix is so small that it is done square by square, each for all turns.  Where both axes have one level,
+ * streams and tiles take less time from fewer bytes on. */
+#define SL_SMALL_BYTES 1024
+#define SL_SMALL_BYTES_OF_ONE_LEVEL 768
+SL_INLINE int sl_is_small(const sl_axis *rows, const sl_axis *columns, const sl_turns *turns)
+{
+    const int64_t height = sl_extent(rows), width = sl_extent(columns);
+    const int64_t least = sl_min(height, width), longest = sl_max(height, width);
+    const int levels = rows->high > 1 || columns->high > 1;
+    if (!levels && least <= 4 && longest >= 64 / SL_ELEMENT_SIZE)
+        return 0;
+    return SL_HAS_SHUFFLES && turns->count >= SL_MANY_TURNS / 4 && turns->count * turns->high >= SL_MANY_TURNS &&
+           least >= SL_SMALL_SQUARE && (SL_ELEMENT_SIZE > 2 || least < 16 / SL_ELEMENT_SIZE) &&
+           longest <= SL_SMALL_SIDE &&
+           height * width <= (levels ? SL_SMALL_BYTES : SL_SMALL_BYTES_OF_ONE_LEVEL) / SL_ELEMENT_SIZE;
+}
+
+/* Transposes small matrices, many times: a block of turns after the other. */
+SL_OUT_OF_LINE void sl_transpose_by_squares(element *restrict to, const sl_axis *rows, const element *restrict from,
+                                            const sl_axis *columns, const sl_turns *turns)
+{
+#if SL_HAS_SHUFFLES
+    const int64_t height = sl_extent(rows), width = sl_extent(columns);
+    const int64_t block = sl_max(SL_MANY_TURNS / 4, SL_FEW_BYTES / 2 / SL_ELEMENT_SIZE / (height * width));
+    int64_t row[SL_SMALL_SIDE], column[SL_SMALL_SIDE];
+    for (int64_t i = 0; i < height; ++i)
+        row[i] = sl_offset(rows, i);
+    for (int64_t j = 0; j < width; ++j)
+        column[j] = sl_offset(columns, j);
+    for (int64_t turn = 0; turn < turns->high; ++turn)
+        for (int64_t first = 0; first < turns->count; first += block)
+            sl_transpose_small(to + turn * turns->to_leap + first * turns->to_step, row,
+                               from + turn * turns->leap + first * turns->step, column, height, width,
+                               sl_min(block, turns->count - first), turns->to_step, turns->step);
+#else
+    (void)to, (void)rows, (void)from, (void)columns, (void)turns;
+#endif
+}
+
 /* sl_transpose, by addresses: a struct of numbers that is passed as a value is copied by vectors, each of which waits
  * for the stores of the numbers. */
 SL_OUT_OF_LINE void sl_transpose_simplified(element *restrict to, sl_axis *rows, const element *restrict from,
@@ -3704,9 +3871,14 @@ SL_OUT_OF_LINE void sl_transpose_simplified(element *restrict to, sl_axis *rows,
     sl_move_level(columns, rows);
     sl_move_level(rows, columns);
     const int is_few = sl_is_few(rows, columns, turns);
+    const int is_small = sl_is_small(rows, columns, turns);
     if (SL_HAS_PLANNED_TURNS && (is_few || !sl_has_squares(rows, columns)) && turns->count >= SL_MANY_TURNS &&
-        sl_transpose_by_plan(to, rows, from, columns, turns))
+        sl_transpose_by_plan(to, rows, from, columns, turns, is_small))
         return;
+    if (is_small) {
+        sl_transpose_by_squares(to, rows, from, columns, turns);
+        return;
+    }
     if (is_few) {
         sl_transpose_few(to, rows, from, columns, turns);
         return;

@@ -163,7 +163,7 @@ SL_OUT_OF_LINE void sl_copy_rows(element *restrict to, int64_t at, int64_t to_st
     to += at;
     from += start;
 #if SL_HAS_ROW_PLANS
-    if (count * (int64_t)sizeof(element) <= SL_SHORT_ROW_BYTES) {
+    if (rows > 1 && count * (int64_t)sizeof(element) <= SL_SHORT_ROW_BYTES) { /* one row alone is none of a plan */
         const int64_t done = sl_copy_short_turns(to, 0, to_step, from, 0, step, 1, rows, count, plan);
         to += done * to_step;
         from += done * step;

@@ -21,8 +21,17 @@
 #define SL_DECLARE_BAND(name)                                                                                        \
     SL_LINKABLE void name(element *restrict to, int64_t to_stride, const element *restrict from, int64_t stride,     \
                           int64_t rows, int64_t columns)
+/* *count* times, *to_step* and *step* apart, of up to SL_SMALL_SIDE rows and columns and no fewer than SL_SMALL_SQUARE:
+ * the least side of a square that vectors hold. */
+#define SL_SMALL_SIDE 128
+#define SL_SMALL_SQUARE ((SL_ELEMENT_SIZE <= 2 ? 8 : 16) / SL_ELEMENT_SIZE)
+#define SL_DECLARE_SMALL(name)                                                                                       \
+    SL_LINKABLE void name(element *restrict to, const int64_t *row, const element *restrict from,                    \
+                          const int64_t *column, int64_t rows, int64_t columns, int64_t count, int64_t to_step,      \
+                          int64_t step)
 #ifdef SL_LINKED
 SL_DECLARE_PART(sl_transpose_part);
 SL_DECLARE_THIN(sl_transpose_thin);
 SL_DECLARE_BAND(sl_transpose_band);
+SL_DECLARE_SMALL(sl_transpose_small);
 #endif

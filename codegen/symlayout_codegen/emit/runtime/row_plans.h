@@ -143,7 +143,7 @@ typedef struct {
     int64_t count, to_step, step, jump, to_last, last;
 } sl_planned_rows;
 
-/* Writes a block of *bytes* bytes: *lanes* lanes of *windows* windows, which begin at *at*, *i* bytes on. */
+/* Writes *bytes* bytes of a block: *lanes* lanes of *windows* windows, which begin at *at*, *i* bytes on. */
 SL_ALWAYS_INLINE void sl_write_block(unsigned char *restrict to, int64_t bytes, const unsigned char *const *at,
                                      int64_t i, const sl_bytes_16 *index, const int lanes, const int windows)
 {
@@ -157,25 +157,27 @@ SL_ALWAYS_INLINE void sl_write_block(unsigned char *restrict to, int64_t bytes, 
     }
 }
 
-/* Writes rows of blocks of *lanes* lanes of *windows* windows, both literals, whose indices stay in registers. */
+/* Writes *lanes* lanes of rows of blocks, from *first* on, of *windows* windows, both literals, whose indices stay in
+ * registers. */
 SL_ALWAYS_INLINE void sl_write_blocks(const sl_plan *plan, unsigned char *restrict to,
-                                      const unsigned char *restrict from, const sl_planned_rows *rows, const int lanes,
-                                      const int windows)
+                                      const unsigned char *restrict from, const sl_planned_rows *rows, int first,
+                                      const int lanes, const int windows)
 {
     sl_bytes_16 index[SL_BLOCK_LANES * SL_ROW_WINDOWS];
     const unsigned char *at[SL_BLOCK_LANES * SL_ROW_WINDOWS];
-    const int64_t bytes = plan->bytes, jump = rows->jump;
+    const int64_t bytes = plan->bytes, jump = rows->jump, written = sl_min(16 * lanes, bytes - 16 * first);
     SL_UNROLL
     for (int w = 0; w < lanes * windows; ++w) {
-        index[w] = sl_load_16(plan->index[w]);
-        at[w] = from + plan->from[w];
+        index[w] = sl_load_16(plan->index[first * windows + w]);
+        at[w] = from + plan->from[first * windows + w];
     }
+    to += 16 * first;
     for (int64_t row = 0; row < rows->count; ++row) {
         const int64_t to_last = row * rows->to_step + rows->to_last, last = row * rows->step + rows->last;
         int64_t o = row * rows->to_step, i = row * rows->step;
         for (; o < to_last; o += bytes, i += jump)
-            sl_write_block(to + o, bytes, at, i, index, lanes, windows);
-        sl_write_block(to + to_last, bytes, at, last, index, lanes, windows);
+            sl_write_block(to + o, written, at, i, index, lanes, windows);
+        sl_write_block(to + to_last, written, at, last, index, lanes, windows);
     }
 }
 
@@ -191,9 +193,10 @@ SL_ALWAYS_INLINE void sl_write_lane_of(const sl_plan *plan, unsigned char *restr
         index[w] = sl_load_16(plan->index[lane * windows + w]);
         at[w] = from + plan->from[lane * windows + w];
     }
-    to += sl_min(16 * lane, plan->bytes - 16);
-    for (int64_t block = 0; block < count; ++block)
-        sl_write_block(to + block * plan->bytes, 16, at, block * jump, index, 1, windows);
+    const int64_t bytes = plan->bytes; /* kept, whatever a store may write to */
+    to += sl_min(16 * lane, bytes - 16);
+    for (int64_t block = 0; block < count; ++block, to += bytes)
+        sl_write_block(to, 16, at, block * jump, index, 1, windows);
 }
 SL_OUT_OF_LINE void sl_write_lane(const sl_plan *plan, unsigned char *restrict to, const unsigned char *restrict from,
                                   int64_t jump, int64_t count, int lane)
@@ -212,7 +215,9 @@ SL_OUT_OF_LINE void sl_write_lane(const sl_plan *plan, unsigned char *restrict t
         sl_write_lane_of(plan, to, from, jump, count, lane, SL_LANE_WINDOWS);
 }
 
-/* Blocks of many lanes that are written lane by lane: more would write each line many times, after all other lines. */
+/* Blocks of many lanes are written lane by lane: so many at once that the lines of so many bytes stay in the nearest
+ * cache, and no fewer than pay for the indices of a lane. */
+#define SL_BYTES_AT_ONCE 4096
 #define SL_BLOCKS_AT_ONCE 8
 
 /* Writes rows of blocks of any number of lanes and windows. */
@@ -220,15 +225,19 @@ SL_INLINE void sl_write_long_blocks(const sl_plan *plan, unsigned char *restrict
                                     const unsigned char *restrict from, const sl_planned_rows *rows)
 {
     const int64_t blocks = (rows->to_last + plan->bytes - 1) / plan->bytes; /* without the last */
+    const int64_t most = sl_max(SL_BLOCKS_AT_ONCE, SL_BYTES_AT_ONCE / plan->bytes);
     for (int64_t row = 0; row < rows->count; ++row, to += rows->to_step, from += rows->step) {
-        for (int64_t first = 0; first < blocks; first += SL_BLOCKS_AT_ONCE)
+        for (int64_t first = 0; first < blocks; first += most)
             for (int lane = 0; lane < plan->lanes; ++lane)
                 sl_write_lane(plan, to + first * plan->bytes, from + first * rows->jump, rows->jump,
-                              sl_min(SL_BLOCKS_AT_ONCE, blocks - first), lane);
+                              sl_min(most, blocks - first), lane);
         for (int lane = 0; lane < plan->lanes; ++lane)
             sl_write_lane(plan, to + rows->to_last, from + rows->last, 0, 1, lane);
     }
 }
+
+/* The longest row, in bytes, that is written in two passes: the first-level cache keeps it. */
+#define SL_TWICE_BYTES 8192
 
 /* Writes *count* rows of *length* turns, at least those of a block, *leap* apart in the source; the rows begin
  * *to_step* and *step* apart.  The last block of a row overlaps the one before. */
@@ -239,7 +248,7 @@ SL_LINKABLE void sl_write_rows(const sl_plan *plan, unsigned char *restrict to, 
     const sl_planned_rows rows = {count, to_step, step, plan->turns * leap, before * plan->turn, before * leap};
 #define SL_WRITE_CASE(l, w)                                                                                          \
     case (l) * 8 + (w):                                                                                              \
-        sl_write_blocks(plan, to, from, &rows, l, w);                                                                \
+        sl_write_blocks(plan, to, from, &rows, 0, l, w);                                                               \
         return;
     switch (plan->lanes * 8 + plan->windows) { /* the usual ones: each takes the compiler 10 ms */
         SL_WRITE_CASE(2, 2)
@@ -247,7 +256,13 @@ SL_LINKABLE void sl_write_rows(const sl_plan *plan, unsigned char *restrict to, 
         SL_WRITE_CASE(4, 2)
         SL_WRITE_CASE(2, 3)
         SL_WRITE_CASE(3, 3)
-        SL_WRITE_CASE(4, 3)
+    case 4 * 8 + 3: /* twelve addresses at once are more than there are registers */
+        if (rows.to_last <= SL_TWICE_BYTES) {
+            sl_write_blocks(plan, to, from, &rows, 0, 2, 3);
+            sl_write_blocks(plan, to, from, &rows, 2, 2, 3);
+        } else
+            sl_write_blocks(plan, to, from, &rows, 0, 4, 3);
+        return;
     default:
         sl_write_long_blocks(plan, to, from, &rows);
     }

@@ -1,10 +1,11 @@
 /* A transpose of any extents and strides: simplified, then done by streams or by tiles.
  *
  * Assumes: output and source do not overlap.
- * Needs: far_stores, split_join, streams, tiles, transpose_rows, transpose_tiles. */
+ * Needs: far_stores, pieces, split_join, streams, tiles, transpose_rows, transpose_tiles. */
 #pragma once
 
 #include "far_stores.h"
+#include "pieces.h"
 #include "split_join.h"
 #include "streams.h"
 #include "tiles.h"
@@ -73,6 +74,45 @@ SL_OUT_OF_LINE void sl_transpose_few(element *restrict to, const sl_axis *rows, 
         }
 }
 
+/* Whether a matrix is so small that it is done square by square, each for all turns.  Where both axes have one level,
+ * streams and tiles take less time from fewer bytes on. */
+#define SL_SMALL_BYTES 1024
+#define SL_SMALL_BYTES_OF_ONE_LEVEL 768
+SL_INLINE int sl_is_small(const sl_axis *rows, const sl_axis *columns, const sl_turns *turns)
+{
+    const int64_t height = sl_extent(rows), width = sl_extent(columns);
+    const int64_t least = sl_min(height, width), longest = sl_max(height, width);
+    const int levels = rows->high > 1 || columns->high > 1;
+    if (!levels && least <= 4 && longest >= 64 / SL_ELEMENT_SIZE)
+        return 0;
+    return SL_HAS_SHUFFLES && turns->count >= SL_MANY_TURNS / 4 && turns->count * turns->high >= SL_MANY_TURNS &&
+           least >= SL_SMALL_SQUARE && (SL_ELEMENT_SIZE > 2 || least < 16 / SL_ELEMENT_SIZE) &&
+           longest <= SL_SMALL_SIDE &&
+           height * width <= (levels ? SL_SMALL_BYTES : SL_SMALL_BYTES_OF_ONE_LEVEL) / SL_ELEMENT_SIZE;
+}
+
+/* Transposes small matrices, many times: a block of turns after the other. */
+SL_OUT_OF_LINE void sl_transpose_by_squares(element *restrict to, const sl_axis *rows, const element *restrict from,
+                                            const sl_axis *columns, const sl_turns *turns)
+{
+#if SL_HAS_SHUFFLES
+    const int64_t height = sl_extent(rows), width = sl_extent(columns);
+    const int64_t block = sl_max(SL_MANY_TURNS / 4, SL_FEW_BYTES / 2 / SL_ELEMENT_SIZE / (height * width));
+    int64_t row[SL_SMALL_SIDE], column[SL_SMALL_SIDE];
+    for (int64_t i = 0; i < height; ++i)
+        row[i] = sl_offset(rows, i);
+    for (int64_t j = 0; j < width; ++j)
+        column[j] = sl_offset(columns, j);
+    for (int64_t turn = 0; turn < turns->high; ++turn)
+        for (int64_t first = 0; first < turns->count; first += block)
+            sl_transpose_small(to + turn * turns->to_leap + first * turns->to_step, row,
+                               from + turn * turns->leap + first * turns->step, column, height, width,
+                               sl_min(block, turns->count - first), turns->to_step, turns->step);
+#else
+    (void)to, (void)rows, (void)from, (void)columns, (void)turns;
+#endif
+}
+
 /* sl_transpose, by addresses: a struct of numbers that is passed as a value is copied by vectors, each of which waits
  * for the stores of the numbers. */
 SL_OUT_OF_LINE void sl_transpose_simplified(element *restrict to, sl_axis *rows, const element *restrict from,
@@ -89,9 +129,14 @@ SL_OUT_OF_LINE void sl_transpose_simplified(element *restrict to, sl_axis *rows,
     sl_move_level(columns, rows);
     sl_move_level(rows, columns);
     const int is_few = sl_is_few(rows, columns, turns);
+    const int is_small = sl_is_small(rows, columns, turns);
     if (SL_HAS_PLANNED_TURNS && (is_few || !sl_has_squares(rows, columns)) && turns->count >= SL_MANY_TURNS &&
-        sl_transpose_by_plan(to, rows, from, columns, turns))
+        sl_transpose_by_plan(to, rows, from, columns, turns, is_small))
         return;
+    if (is_small) {
+        sl_transpose_by_squares(to, rows, from, columns, turns);
+        return;
+    }
     if (is_few) {
         sl_transpose_few(to, rows, from, columns, turns);
         return;
