@@ -1662,9 +1662,7 @@ SL_ALWAYS_INLINE void sl_split(element *restrict to, int64_t to_stride, const el
                                int64_t leap, int far, sl_split_streams *again, const int k)
 {
 #if SL_HAS_SHUFFLES && SL_HAS_BYTE_MASKS
-    if (columns <= SL_LANES_16)
-        SL_FOR_EACH_TURN(sl_split_16(into, to_stride, out_of, k, 0, columns);)
-    else if (columns <= SL_STREAM_LANES)
+    if (columns <= SL_STREAM_LANES)
         SL_FOR_EACH_TURN(sl_split_wide(into, to_stride, out_of, k, 0, columns);)
 #if SL_HAS_LONG_MASKS
     else if (columns < SL_LANES_MAX)
@@ -1708,9 +1706,7 @@ SL_ALWAYS_INLINE void sl_join(element *restrict to, const element *restrict from
                               int64_t leap, int far, sl_join_streams *again, const int k)
 {
 #if SL_HAS_SHUFFLES && SL_HAS_BYTE_MASKS
-    if (rows <= SL_LANES_16)
-        SL_FOR_EACH_TURN(sl_join_16(into, out_of, stride, k, 0, rows);)
-    else if (rows <= SL_STREAM_LANES)
+    if (rows <= SL_STREAM_LANES)
         SL_FOR_EACH_TURN(sl_join_wide(into, out_of, stride, k, 0, rows);)
 #if SL_HAS_LONG_MASKS
     else if (rows < SL_LANES_MAX)

@@ -24,7 +24,7 @@ _PLANNERS = frozenset({"copy_rows"})
 """The parts whose row plans are compiled apart."""
 
 _PLANNED_SIZE = 2
-"""The most bytes of an element whose turns are planned."""
+"""The most bytes of an element whose turns are planned; rows of such elements take longer by plans that are linked."""
 
 _IDLE = without_passes("no-tree-ccp", "ira-region=one")
 """What leaves out further passes in objects, whose vectors are explicit."""
@@ -36,15 +36,14 @@ def compiled_apart(program: Program, element_size: int) -> dict[str, str]:
     A text depends on the element size and on the choices of the schedule alone: many kernels have the same.
     """
     nest = program.nest
-    called = parts_of(program.body, nest.halves)
+    called, size = parts_of(program.body, nest.halves), moved_size(program, element_size)
     if (
         nest.halves
         or nest.combine is not None
-        or not called & (_CALLERS | _PLANNERS)
+        or not called & (_CALLERS if size <= _PLANNED_SIZE else _CALLERS | _PLANNERS)
         or APART & set(in_order(called - _CALLERS - _PLANNERS))
     ):
         return {}
-    size = moved_size(program, element_size)
     made, streams, texts = _between_axes(program), 0, {}
     if called & _PLANNERS or (made and size <= _PLANNED_SIZE):
         texts["row_plans.c"] = _apart("row plans", 1, "", "row_plans")  # of bytes: the same for all elements
