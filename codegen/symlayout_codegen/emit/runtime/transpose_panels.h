@@ -1,14 +1,15 @@
-/* A transpose in panels or in blocks of strips: long runs of the source are read, and long runs of the output
+/* A transpose in panels or in blocks: long runs of the source are read, and long runs of the output
  * written, one after the other.
  *
  * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
- * Needs: caches, pieces, transpose_pieces, transpose_strips. */
+ * Needs: caches, pieces, transpose_pieces, transpose_strips, transpose_tile. */
 #pragma once
 
 #include "caches.h"
 #include "pieces.h"
 #include "transpose_pieces.h"
 #include "transpose_strips.h"
+#include "transpose_tile.h"
 
 /* How many elements precede the first cache line, if then each offset of *axis* is at the begin or in the middle of a
  * line; else, or with a short extent, 0. */
@@ -49,16 +50,25 @@ SL_OUT_OF_LINE int sl_lines_in_a_set(const sl_axis *axis, int64_t count)
 #define SL_WAYS (sl_cache_bytes(1) / 4096)
 #endif
 
-/* Whether a transpose takes less time in panels: where more lines of a tile fall into one set than its SL_WAYS, and the
- * tile comes back to them, since a vector is no line or crosses the begin of one.  With short vectors, panels pay only
- * for lines that are written.  Measured where stores do not wait. */
-SL_INLINE int sl_pays_in_panels(const sl_axis *rows, const sl_axis *columns)
+/* The most lines of a tile that fall into one set, of those that are written and of those that are read. */
+typedef struct {
+    int written, read;
+} sl_crowd;
+
+SL_INLINE sl_crowd sl_crowd_of(const sl_axis *rows, const sl_axis *columns)
 {
+    return (sl_crowd){sl_lines_in_a_set(rows, SL_TILE), sl_lines_in_a_set(columns, SL_TILE)};
+}
+
+/* Whether a transpose takes less time in panels: where lines that are written and lines that are read share sets, more of
+ * them than its SL_WAYS, and the tile comes back to them, since a vector is no line or crosses the begin of one. */
+SL_INLINE int sl_pays_in_panels(const sl_axis *rows, const sl_axis *columns, sl_crowd crowd, int deep)
+{
+    const int64_t ways = SL_WAYS, least = deep ? ways : ways / 2;
     const int whole = SL_VECTOR_BYTES == 64 && (rows->step | columns->step) * SL_ELEMENT_SIZE % 64 == 0;
-    if (whole || sl_extent(columns) < 2 * SL_TILE || sl_extent(rows) < SL_LANES_16 || SL_STORES_WAIT)
+    if ((whole && crowd.read <= ways) || sl_extent(columns) < 2 * SL_TILE || sl_extent(rows) < SL_LANES_16)
         return 0;
-    const int64_t ways = SL_WAYS, written = sl_lines_in_a_set(rows, SL_TILE);
-    return SL_VECTOR_BYTES == 16 ? written > ways : written + sl_lines_in_a_set(columns, SL_TILE) > 2 * ways;
+    return crowd.written + crowd.read > 2 * ways && crowd.written >= least && crowd.read >= least;
 }
 
 /* Sets the offsets of *count* indices from *first* on. */
@@ -80,33 +90,52 @@ SL_OUT_OF_LINE void sl_offsets(int64_t *offset, const sl_axis *axis, int64_t fir
 }
 
 /* Whether the lines that are written by the rows of a block stay in the cache until the next strip writes their other
- * parts. */
-SL_INLINE int sl_keeps_lines(const sl_axis *rows)
+ * parts: at most *most* of them fall into one set. */
+SL_INLINE int sl_keeps_lines(const sl_axis *rows, int64_t most)
 {
-    return sl_lines_in_a_set(rows, SL_ROWS_OF_BAND) <= SL_WAYS;
+    return sl_lines_in_a_set(rows, SL_ROWS_OF_BAND) <= most;
 }
 
-/* Whether a transpose takes less time in blocks of strips than in tiles: where a vector is half of a line. */
-SL_INLINE int sl_pays_in_strips(const sl_axis *rows, const sl_axis *columns)
+/* Whether a transpose takes less time in blocks than in tiles side by side: long runs of few columns are read.  Quarters of
+ * lines have to stay longer than halves. */
+SL_INLINE int sl_pays_in_blocks(const sl_axis *rows, const sl_axis *columns, sl_crowd crowd)
 {
-    return SL_VECTOR_BYTES == 32 && rows->high == 1 && columns->high == 1 && rows->count >= SL_TILE &&
-           columns->count >= SL_TILE && sl_keeps_lines(rows);
+    const int64_t ways = SL_WAYS, most = SL_VECTOR_BYTES > 16 || crowd.read > ways ? ways : ways / 2;
+    return rows->high == 1 && columns->high == 1 && rows->count >= 2 * SL_ROWS_OF_BAND && columns->count >= SL_TILE &&
+           sl_keeps_lines(rows, most);
 }
 
-/* Transposes once, in blocks of strips, which begin at cache lines if they can; at least SL_TILE rows and columns. */
-SL_OUT_OF_LINE void sl_transpose_in_strips(element *restrict to, const sl_axis *rows, const element *restrict from,
+/* Transposes a block of a few columns of even tiles, from the first to the last row; a vector that is no line in
+ * strips. */
+SL_INLINE void sl_transpose_block(element *restrict to, int64_t row_step, const element *restrict from,
+                                  int64_t column_step, int64_t rows, int64_t columns)
+{
+    if (SL_VECTOR_BYTES < 64 || rows < SL_TILE) {
+        sl_transpose_band(to, row_step, from, column_step, rows, columns);
+        return;
+    }
+    for (int64_t left = 0; left < columns; left += SL_TILE)
+        for (int64_t top = 0; top < rows; top += SL_TILE) {
+            const int64_t i = sl_min(top, rows - SL_TILE), j = sl_min(left, columns - SL_TILE);
+            sl_transpose_even_tile(to + i * row_step + j, row_step, from + i + j * column_step, column_step);
+        }
+}
+
+/* Transposes once, in blocks, which begin at cache lines if they can; at least SL_TILE rows and columns. */
+SL_OUT_OF_LINE void sl_transpose_in_blocks(element *restrict to, const sl_axis *rows, const element *restrict from,
                                            const sl_axis *columns)
 {
-    const int64_t height = rows->count, width = columns->count;
-    const int64_t high = sl_alike(height, SL_ROWS_OF_BAND, SL_TILE), wide = 4 * SL_TILE;
+    const int64_t height = rows->count, width = columns->count, wide = 4 * SL_TILE;
+    const int lines = SL_VECTOR_BYTES == 64 || columns->step * SL_ELEMENT_SIZE % 32 == 0;
+    const int64_t high = sl_alike(height, SL_ROWS_OF_BAND, lines ? SL_TILE : SL_LANES_16);
     const int64_t lead_i = sl_elements_to_line(from, columns, height), lead_j = sl_elements_to_line(to, rows, width);
     for (int64_t left = 0, end_j; left < width; left = end_j) {
         end_j = sl_min(width, left + wide + (left == 0 ? lead_j : 0));
         for (int64_t top = 0, end_i; top < height; top = end_i) {
             end_i = sl_min(height, top + high + (top == 0 ? lead_i : 0));
-            const int64_t i = sl_min(top, height - SL_TILE), j = sl_min(left, width - SL_TILE);
-            sl_transpose_band(to + i * rows->step + j, rows->step, from + i + j * columns->step, columns->step, end_i - i,
-                              end_j - j);
+            const int64_t i = sl_min(top, height - SL_LANES_16), j = sl_min(left, width - SL_TILE);
+            sl_transpose_block(to + i * rows->step + j, rows->step, from + i + j * columns->step, columns->step, end_i - i,
+                               end_j - j);
         }
     }
 }

@@ -11,6 +11,9 @@
 
 /* Whether tiles of even rows and columns have a function of their own: the steps need no tables. */
 #define SL_HAS_EVEN_TILES SL_HAS_STRIPS
+/* Whether these can also be transposed in the order that suits the sets of the cache: a tile of whole vectors is read and
+ * written a line at a time as it is. */
+#define SL_HAS_ORDERED_TILES (SL_HAS_STRIPS && SL_SQUARES_PER_VECTOR < 4)
 
 #if !SL_HAS_SHUFFLES
 SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
@@ -56,6 +59,24 @@ SL_OUT_OF_LINE void sl_transpose_even_tile(element *restrict to, int64_t row_ste
         SL_UNROLL
         for (int64_t i = 0; i < SL_TILE; i += SL_LANES_16)
             sl_transpose_rows(to + j + i * row_step, 0, row_step, at, i);
+    }
+}
+/* The same, for lines that share a set of the cache: *rows_first* finishes the lines that are written, row by row, and
+ * else those that are read, column by column.  Nothing is unrolled, so that loads and stores keep this order. */
+SL_OUT_OF_LINE void sl_transpose_tile_in_order(element *restrict to, int64_t row_step, const element *restrict from,
+                                               int64_t column_step, int rows_first)
+{
+    const int64_t across = SL_TILE / SL_STRIP, down = SL_TILE / SL_LANES_16;
+    for (int64_t piece = 0; piece < across * down; ++piece) {
+        const int64_t i = (rows_first ? piece / across : piece % down) * SL_LANES_16;
+        const int64_t j = (rows_first ? piece % across : piece / down) * SL_STRIP;
+        const element *at[SL_STRIP];
+        at[0] = from + j * column_step;
+        SL_UNROLL
+        for (int64_t k = 1; k < SL_STRIP; ++k)
+            at[k] = at[k - 1] + column_step;
+        sl_transpose_rows(to + j + i * row_step, 0, row_step, at, i);
+        SL_KEEP_LOOP();
     }
 }
 #else

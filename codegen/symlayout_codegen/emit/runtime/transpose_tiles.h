@@ -66,6 +66,13 @@ SL_ALWAYS_INLINE void sl_read_ahead(const element *from, const int64_t column[SL
             __builtin_prefetch(from + column[k] + (line - turn) * SL_TILE, 0, 2);
 }
 
+/* Prefetches a tile that begins at *from*, a line of each column. */
+SL_ALWAYS_INLINE void sl_read_tile(const element *from, const int64_t column[SL_TILE])
+{
+    for (int64_t k = 0; k < SL_TILE; ++k)
+        __builtin_prefetch(from + column[k], 0, 2);
+}
+
 /* Fetches the *rows* cache lines of the output that a tile will write: a store that waits for its line holds up the
  * stores after it. */
 SL_ALWAYS_INLINE void sl_fetch_output(const element *to, const int64_t *row, int64_t rows)
@@ -140,7 +147,7 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
 #endif
     int band = few >= SL_LANES_16 && few < SL_FEWEST_TILED(far) && rows->high == 1 && columns->high == 1;
 #if SL_HAS_STRIPS
-    band = band && (bytes < SL_NEAR_LEAST || few < SL_TILED_FROM || sl_keeps_lines(rows));
+    band = band && (bytes < SL_NEAR_LEAST || few < SL_TILED_FROM || sl_keeps_lines(rows, SL_WAYS));
 #endif
     const int near = sl_is_near(bytes, times);
     const int wait = !near && SL_STORES_WAIT;
@@ -154,8 +161,13 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
     const int even = rows->high == 1 && columns->high == 1 && !hold;
 #endif
 #if SL_HAS_PANELS
-    const int panels = bytes >= SL_NEAR_LEAST && !far && sl_pays_in_panels(rows, columns);
-    const int strips = bytes >= SL_NEAR_LEAST && !deep && !wait && !panels && sl_pays_in_strips(rows, columns);
+    /* Measured where stores do not wait. */
+    const sl_crowd crowd = bytes >= SL_NEAR_LEAST && !SL_STORES_WAIT ? sl_crowd_of(rows, columns) : (sl_crowd){0, 0};
+    const int panels = !far && sl_pays_in_panels(rows, columns, crowd, deep);
+    const int blocks = bytes >= SL_NEAR_LEAST && !deep && !wait && !panels && sl_pays_in_blocks(rows, columns, crowd);
+#endif
+#if SL_HAS_ORDERED_TILES
+    const int ordered = even && (crowd.written > SL_WAYS || crowd.read > SL_WAYS);
 #endif
     /* Rows that follow each other are staged so, and written as one. */
     const int joins = rows->step == width && rows->high == 1 && width <= SL_TILES_PER_BLOCK * SL_TILE;
@@ -174,8 +186,8 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
             sl_transpose_panels(into, rows, out_of, columns);
             continue;
         }
-        if (strips) {
-            sl_transpose_in_strips(into, rows, out_of, columns);
+        if (blocks) {
+            sl_transpose_in_blocks(into, rows, out_of, columns);
             continue;
         }
 #endif
@@ -203,14 +215,27 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
                     if (hold)
                         sl_place_staged(held_row, block, row, high, joins);
                     const int ahead = deep && high == SL_TILE && below + 8 * SL_TILE <= height;
+                    /* Where the columns end, those of the next block are read, from their begin. */
+                    const int64_t over = below + 8 * SL_TILE - height;
+                    const int next = deep && over > 0 && columns->high == 1 && left + 16 * SL_TILE <= width;
+                    const element *const beside =
+                        out_of + 8 * SL_TILE * columns->step + sl_max(0, height < 8 * SL_TILE ? below : over);
                     for (int64_t k = 0; k < tiles; ++k) {
                         const element *const source = out_of + read[k] + i;
                         element *const target = hold ? held + (right[k] - right[0]) : into + write + right[k];
                         const int64_t *const at = hold ? held_row : row;
                         if (ahead && wide[k] == SL_TILE)
                             sl_read_ahead(source, column[k], (below - top) / SL_TILE % 4);
+                        if (next && wide[k] == SL_TILE)
+                            sl_read_tile(beside + read[k], column[k]);
                         if (fetch)
                             sl_fetch_output(into + write + right[k], row, high);
+#if SL_HAS_ORDERED_TILES
+                        if (high == SL_TILE && wide[k] == SL_TILE && ordered)
+                            sl_transpose_tile_in_order(target, rows->step, source, columns->step,
+                                                       crowd.written >= crowd.read);
+                        else
+#endif
 #if SL_HAS_EVEN_TILES
                         if (high == SL_TILE && wide[k] == SL_TILE && even)
                             sl_transpose_even_tile(target, rows->step, source, columns->step);
