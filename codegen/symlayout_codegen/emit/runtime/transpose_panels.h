@@ -105,25 +105,31 @@ SL_INLINE int sl_pays_in_blocks(const sl_axis *rows, const sl_axis *columns, sl_
            sl_keeps_lines(rows, most);
 }
 
-/* Transposes a block of a few columns of even tiles, from the first to the last row; a vector that is no line in
- * strips. */
+/* Transposes a block of a few columns of even tiles, from the first to the last row; in strips if the lines that are read
+ * *crowd* a set, and what is less than a tile. */
 SL_INLINE void sl_transpose_block(element *restrict to, int64_t row_step, const element *restrict from,
-                                  int64_t column_step, int64_t rows, int64_t columns)
+                                  int64_t column_step, int64_t rows, int64_t columns, int crowd)
 {
-    if (SL_VECTOR_BYTES < 64 || rows < SL_TILE) {
+    if (SL_HAS_ORDERED_TILES ? crowd : rows < SL_TILE) {
         sl_transpose_band(to, row_step, from, column_step, rows, columns);
         return;
     }
-    for (int64_t left = 0; left < columns; left += SL_TILE)
+    for (int64_t left = 0; left < columns; left += SL_TILE) {
+        const int64_t j = sl_min(left, columns - SL_TILE);
+#if SL_HAS_ORDERED_TILES
+        sl_transpose_rows_first(to + j, row_step, from + j * column_step, column_step, rows);
+#else
         for (int64_t top = 0; top < rows; top += SL_TILE) {
-            const int64_t i = sl_min(top, rows - SL_TILE), j = sl_min(left, columns - SL_TILE);
+            const int64_t i = sl_min(top, rows - SL_TILE);
             sl_transpose_even_tile(to + i * row_step + j, row_step, from + i + j * column_step, column_step);
         }
+#endif
+    }
 }
 
 /* Transposes once, in blocks, which begin at cache lines if they can; at least SL_TILE rows and columns. */
 SL_OUT_OF_LINE void sl_transpose_in_blocks(element *restrict to, const sl_axis *rows, const element *restrict from,
-                                           const sl_axis *columns)
+                                           const sl_axis *columns, int crowd)
 {
     const int64_t height = rows->count, width = columns->count, wide = 4 * SL_TILE;
     const int lines = SL_VECTOR_BYTES == 64 || columns->step * SL_ELEMENT_SIZE % 32 == 0;
@@ -135,7 +141,7 @@ SL_OUT_OF_LINE void sl_transpose_in_blocks(element *restrict to, const sl_axis *
             end_i = sl_min(height, top + high + (top == 0 ? lead_i : 0));
             const int64_t i = sl_min(top, height - SL_LANES_16), j = sl_min(left, width - SL_TILE);
             sl_transpose_block(to + i * rows->step + j, rows->step, from + i + j * columns->step, columns->step, end_i - i,
-                               end_j - j);
+                               end_j - j, crowd);
         }
     }
 }

@@ -45,6 +45,14 @@ SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL
         sl_transpose_strip(to + j, row, 0, at, SL_TILE, SL_STRIP);
     }
 }
+/* Where the columns of a strip of an even tile begin. */
+SL_ALWAYS_INLINE void sl_begin_even_strip(const element **at, const element *from, int64_t column_step)
+{
+    at[0] = from;
+    SL_UNROLL
+    for (int64_t k = 1; k < SL_STRIP; ++k)
+        at[k] = at[k - 1] + column_step;
+}
 /* The same where rows and columns have one step each. */
 SL_OUT_OF_LINE void sl_transpose_even_tile(element *restrict to, int64_t row_step, const element *restrict from,
                                            int64_t column_step)
@@ -52,32 +60,39 @@ SL_OUT_OF_LINE void sl_transpose_even_tile(element *restrict to, int64_t row_ste
     SL_UNROLL
     for (int64_t j = 0; j < SL_TILE; j += SL_STRIP) {
         const element *at[SL_STRIP];
-        at[0] = from + j * column_step;
-        SL_UNROLL
-        for (int64_t k = 1; k < SL_STRIP; ++k)
-            at[k] = at[k - 1] + column_step;
+        sl_begin_even_strip(at, from + j * column_step, column_step);
         SL_UNROLL
         for (int64_t i = 0; i < SL_TILE; i += SL_LANES_16)
             sl_transpose_rows(to + j + i * row_step, 0, row_step, at, i);
     }
 }
-/* The same, for lines that share a set of the cache: *rows_first* finishes the lines that are written, row by row, and
- * else those that are read, column by column.  Nothing is unrolled, so that loads and stores keep this order. */
-SL_OUT_OF_LINE void sl_transpose_tile_in_order(element *restrict to, int64_t row_step, const element *restrict from,
-                                               int64_t column_step, int rows_first)
+/* Transposes *rows* >= SL_LANES_16 even rows of SL_TILE columns, a few rows whole before the next: where the lines that are
+ * written share a set, each is finished while it is there. */
+SL_OUT_OF_LINE void sl_transpose_rows_first(element *restrict to, int64_t row_step, const element *restrict from,
+                                            int64_t column_step, int64_t rows)
 {
-    const int64_t across = SL_TILE / SL_STRIP, down = SL_TILE / SL_LANES_16;
-    for (int64_t piece = 0; piece < across * down; ++piece) {
-        const int64_t i = (rows_first ? piece / across : piece % down) * SL_LANES_16;
-        const int64_t j = (rows_first ? piece % across : piece / down) * SL_STRIP;
-        const element *at[SL_STRIP];
-        at[0] = from + j * column_step;
+    for (int64_t top = 0; top < rows; top += SL_LANES_16) {
+        const int64_t i = sl_min(top, rows - SL_LANES_16);
         SL_UNROLL
-        for (int64_t k = 1; k < SL_STRIP; ++k)
-            at[k] = at[k - 1] + column_step;
-        sl_transpose_rows(to + j + i * row_step, 0, row_step, at, i);
-        SL_KEEP_LOOP();
+        for (int64_t j = 0; j < SL_TILE; j += SL_STRIP) {
+            const element *at[SL_STRIP];
+            sl_begin_even_strip(at, from + i + j * column_step, column_step);
+            sl_transpose_rows(to + i * row_step + j, 0, row_step, at, 0);
+        }
     }
+}
+/* Transposes an even tile, a few columns whole before the next: for lines of one set that are read.  Nothing is unrolled, so
+ * that the loads keep this order. */
+SL_OUT_OF_LINE void sl_transpose_columns_first(element *restrict to, int64_t row_step, const element *restrict from,
+                                               int64_t column_step)
+{
+    for (int64_t j = 0; j < SL_TILE; j += SL_STRIP)
+        for (int64_t i = 0; i < SL_TILE; i += SL_LANES_16) {
+            const element *at[SL_STRIP];
+            sl_begin_even_strip(at, from + i + j * column_step, column_step);
+            sl_transpose_rows(to + i * row_step + j, 0, row_step, at, 0);
+            SL_KEEP_LOOP();
+        }
 }
 #else
 /* Transposes a tile, SL_SQUARES_PER_VECTOR by SL_SQUARES_PER_VECTOR squares at a time: these stay in registers, and

@@ -187,7 +187,7 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
             continue;
         }
         if (blocks) {
-            sl_transpose_in_blocks(into, rows, out_of, columns);
+            sl_transpose_in_blocks(into, rows, out_of, columns, crowd.read > SL_WAYS);
             continue;
         }
 #endif
@@ -231,9 +231,10 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
                         if (fetch)
                             sl_fetch_output(into + write + right[k], row, high);
 #if SL_HAS_ORDERED_TILES
-                        if (high == SL_TILE && wide[k] == SL_TILE && ordered)
-                            sl_transpose_tile_in_order(target, rows->step, source, columns->step,
-                                                       crowd.written >= crowd.read);
+                        if (high == SL_TILE && wide[k] == SL_TILE && ordered && crowd.written < crowd.read)
+                            sl_transpose_columns_first(target, rows->step, source, columns->step);
+                        else if (high == SL_TILE && wide[k] == SL_TILE && ordered)
+                            sl_transpose_rows_first(target, rows->step, source, columns->step, SL_TILE);
                         else
 #endif
 #if SL_HAS_EVEN_TILES
