@@ -40,7 +40,8 @@ static int differs(void)
     /* Turns beside each other in the output (1) or in the source (2), or one after the other. */
     const int64_t page = 4096 / SL_ELEMENT_SIZE, few = width + below(2) * below(20); /* rows that begin in few lines */
     const int64_t to_room = kind == 1 ? width * count : below(5) ? few : (width + page - 1) / page * page;
-    const int64_t room = kind == 2 ? height * count : height + below(2) * below(20);
+    const int64_t apart = width <= 300 && below(4) == 0 ? (height + page - 1) / page * page : height + below(2) * below(20);
+    const int64_t room = kind == 2 ? height * count : apart;
     const int64_t to_step = kind == 1 ? width : height * to_room, step = kind == 2 ? height : width * room + 3;
     const sl_turns turns = {count, to_step, step, more, height * to_room * count, (width * room + 3) * count};
     const sl_axis rows = axis_of(tall, high, top, to_room);

@@ -23,8 +23,10 @@ PANELS = [*NATIVE, "-DSL_NEAR_BYTES=1", "-DSL_STORES_WAIT=0", "-DSL_WAYS=0"]
 AVX2 = ["-mavx2"] if platform.machine() == "x86_64" else NATIVE
 NARROWER = [[], ["-mno-avx512f"], ["-mno-avx"]] if platform.machine() == "x86_64" else [[]]
 """Flags after which vectors are narrower: of a cache line, of half of one, of a quarter."""
-STRIPS = [*PANELS[:-1], "-DSL_WAYS=1000"]
-"""As if none did: they are transposed in strips."""
+SETS = PANELS[:-1]
+"""As it is on a processor whose stores do not wait: strides of whole pages crowd a set."""
+STRIPS = [*SETS, "-DSL_WAYS=1000"]
+"""As if no lines did: they are transposed in strips and in blocks."""
 
 
 @pytest.mark.slow
@@ -34,6 +36,7 @@ STRIPS = [*PANELS[:-1], "-DSL_WAYS=1000"]
     ("size", "flags"),
     [(size, flags) for size in (1, 2, 4, 8) for flags in (NATIVE, LARGE, PROMPT)]
     + [(size, [*flags, *narrower]) for size in (4, 8) for flags in (PANELS, STRIPS) for narrower in NARROWER]
+    + [(4, [*SETS, *narrower]) for narrower in NARROWER]
     + [(1, AVX2), (1, []), (4, []), (3, [])],
     ids=str,
 )
