@@ -746,7 +746,7 @@ typedef struct {
     int64_t count, to_step, step, jump, to_last, last;
 } sl_planned_rows;
 
-/* Writes a block of *bytes* bytes: *lanes* lanes of *windows* windows, which begin at *at*, *i* bytes on. */
+/* Writes *bytes* bytes of a block: *lanes* lanes of *windows* windows, which begin at *at*, *i* bytes on. */
 SL_ALWAYS_INLINE void sl_write_block(unsigned char *restrict to, int64_t bytes, const unsigned char *const *at,
                                      int64_t i, const sl_bytes_16 *index, const int lanes, const int windows)
 {
@@ -760,25 +760,27 @@ SL_ALWAYS_INLINE void sl_write_block(unsigned char *restrict to, int64_t bytes, 
     }
 }
 
-/* Writes rows of blocks of *lanes* lanes of *windows* windows, both literals, whose indices stay in registers. */
+/* Writes *lanes* lanes of rows of blocks, from *first* on, of *windows* windows, both literals, whose indices stay in
+ * registers. */
 SL_ALWAYS_INLINE void sl_write_blocks(const sl_plan *plan, unsigned char *restrict to,
-                                      const unsigned char *restrict from, const sl_planned_rows *rows, const int lanes,
-                                      const int windows)
+                                      const unsigned char *restrict from, const sl_planned_rows *rows, int first,
+                                      const int lanes, const int windows)
 {
     sl_bytes_16 index[SL_BLOCK_LANES * SL_ROW_WINDOWS];
     const unsigned char *at[SL_BLOCK_LANES * SL_ROW_WINDOWS];
-    const int64_t bytes = plan->bytes, jump = rows->jump;
+    const int64_t bytes = plan->bytes, jump = rows->jump, written = sl_min(16 * lanes, bytes - 16 * first);
     SL_UNROLL
     for (int w = 0; w < lanes * windows; ++w) {
-        index[w] = sl_load_16(plan->index[w]);
-        at[w] = from + plan->from[w];
+        index[w] = sl_load_16(plan->index[first * windows + w]);
+        at[w] = from + plan->from[first * windows + w];
     }
+    to += 16 * first;
     for (int64_t row = 0; row < rows->count; ++row) {
         const int64_t to_last = row * rows->to_step + rows->to_last, last = row * rows->step + rows->last;
         int64_t o = row * rows->to_step, i = row * rows->step;
         for (; o < to_last; o += bytes, i += jump)
-            sl_write_block(to + o, bytes, at, i, index, lanes, windows);
-        sl_write_block(to + to_last, bytes, at, last, index, lanes, windows);
+            sl_write_block(to + o, written, at, i, index, lanes, windows);
+        sl_write_block(to + to_last, written, at, last, index, lanes, windows);
     }
 }
 
@@ -794,9 +796,10 @@ SL_ALWAYS_INLINE void sl_write_lane_of(const sl_plan *plan, unsigned char *restr
         index[w] = sl_load_16(plan->index[lane * windows + w]);
         at[w] = from + plan->from[lane * windows + w];
     }
-    to += sl_min(16 * lane, plan->bytes - 16);
-    for (int64_t block = 0; block < count; ++block)
-        sl_write_block(to + block * plan->bytes, 16, at, block * jump, index, 1, windows);
+    const int64_t bytes = plan->bytes; /* kept, whatever a store may write to */
+    to += sl_min(16 * lane, bytes - 16);
+    for (int64_t block = 0; block < count; ++block, to += bytes)
+        sl_write_block(to, 16, at, block * jump, index, 1, windows);
 }
 SL_OUT_OF_LINE void sl_write_lane(const sl_plan *plan, unsigned char *restrict to, const unsigned char *restrict from,
                                   int64_t jump, int64_t count, int lane)
@@ -815,7 +818,9 @@ SL_OUT_OF_LINE void sl_write_lane(const sl_plan *plan, unsigned char *restrict t
         sl_write_lane_of(plan, to, from, jump, count, lane, SL_LANE_WINDOWS);
 }
 
-/* Blocks of many lanes that are written lane by lane: more would write each line many times, after all other lines. */
+/* Blocks of many lanes are written lane by lane: so many at once that the lines of so many bytes stay in the nearest
+ * cache, and no fewer than pay for the indices of a lane. */
+#define SL_BYTES_AT_ONCE 4096
 #define SL_BLOCKS_AT_ONCE 8
 
 /* Writes rows of blocks of any number of lanes and windows. */
@@ -823,15 +828,19 @@ SL_INLINE void sl_write_long_blocks(const sl_plan *plan, unsigned char *restrict
                                     const unsigned char *restrict from, const sl_planned_rows *rows)
 {
     const int64_t blocks = (rows->to_last + plan->bytes - 1) / plan->bytes; /* without the last */
+    const int64_t most = sl_max(SL_BLOCKS_AT_ONCE, SL_BYTES_AT_ONCE / plan->bytes);
     for (int64_t row = 0; row < rows->count; ++row, to += rows->to_step, from += rows->step) {
-        for (int64_t first = 0; first < blocks; first += SL_BLOCKS_AT_ONCE)
+        for (int64_t first = 0; first < blocks; first += most)
             for (int lane = 0; lane < plan->lanes; ++lane)
                 sl_write_lane(plan, to + first * plan->bytes, from + first * rows->jump, rows->jump,
-                              sl_min(SL_BLOCKS_AT_ONCE, blocks - first), lane);
+                              sl_min(most, blocks - first), lane);
         for (int lane = 0; lane < plan->lanes; ++lane)
             sl_write_lane(plan, to + rows->to_last, from + rows->last, 0, 1, lane);
     }
 }
+
+/* The longest row, in bytes, that is written in two passes: the first-level cache keeps it. */
+#define SL_TWICE_BYTES 8192
 
 /* Writes *count* rows of *length* turns, at least those of a block, *leap* apart in the source; the rows begin
  * *to_step* and *step* apart.  The last block of a row overlaps the one before. */
@@ -842,7 +851,7 @@ SL_LINKABLE void sl_write_rows(const sl_plan *plan, unsigned char *restrict to, 
     const sl_planned_rows rows = {count, to_step, step, plan->turns * leap, before * plan->turn, before * leap};
 #define SL_WRITE_CASE(l, w)                                                                                          \
     case (l) * 8 + (w):                                                                                              \
-        sl_write_blocks(plan, to, from, &rows, l, w);                                                                \
+        sl_write_blocks(plan, to, from, &rows, 0, l, w);                                                               \
         return;
     switch (plan->lanes * 8 + plan->windows) { /* the usual ones: each takes the compiler 10 ms */
         SL_WRITE_CASE(2, 2)
@@ -850,7 +859,13 @@ SL_LINKABLE void sl_write_rows(const sl_plan *plan, unsigned char *restrict to, 
         SL_WRITE_CASE(4, 2)
         SL_WRITE_CASE(2, 3)
         SL_WRITE_CASE(3, 3)
-        SL_WRITE_CASE(4, 3)
+    case 4 * 8 + 3: /* twelve addresses at once are more than there are registers */
+        if (rows.to_last <= SL_TWICE_BYTES) {
+            sl_write_blocks(plan, to, from, &rows, 0, 2, 3);
+            sl_write_blocks(plan, to, from, &rows, 2, 2, 3);
+        } else
+            sl_write_blocks(plan, to, from, &rows, 0, 4, 3);
+        return;
     default:
         sl_write_long_blocks(plan, to, from, &rows);
     }
@@ -1151,7 +1166,7 @@ SL_OUT_OF_LINE void sl_copy_rows(element *restrict to, int64_t at, int64_t to_st
     to += at;
     from += start;
 #if SL_HAS_ROW_PLANS
-    if (count * (int64_t)sizeof(element) <= SL_SHORT_ROW_BYTES) {
+    if (rows > 1 && count * (int64_t)sizeof(element) <= SL_SHORT_ROW_BYTES) { /* one row alone is none of a plan */
         const int64_t done = sl_copy_short_turns(to, 0, to_step, from, 0, step, 1, rows, count, plan);
         to += done * to_step;
         from += done * step;
@@ -2210,6 +2225,53 @@ SL_INLINE int64_t sl_offset(const sl_axis *axis, int64_t k)
     return k % axis->count * axis->step + outer % axis->high * axis->leap + outer / axis->high * axis->jump;
 }
 
+/* Gives *axis* as few levels as its extents and strides allow; the offsets stay. */
+SL_OUT_OF_LINE void sl_simplify_axis(sl_axis *axis)
+{
+    for (int twice = 0; twice < 2; ++twice) {
+        if (axis->high == 1 || axis->jump == axis->high * axis->leap) {
+            axis->leap = axis->high == 1 ? axis->jump : axis->leap;
+            axis->high *= axis->top;
+            axis->top = 1;
+            axis->jump = 0;
+        }
+        if (axis->count == 1 || axis->leap == axis->count * axis->step) {
+            axis->step = axis->count == 1 ? axis->leap : axis->step;
+            axis->count *= axis->high;
+            axis->high = axis->top;
+            axis->leap = axis->jump;
+            axis->top = 1;
+            axis->jump = 0;
+        }
+    }
+    if (axis->high == 1)
+        axis->leap = axis->jump = 0;
+}
+
+/* Makes turns that continue where the axis ends a level of the axis: one long transpose for many short ones. */
+SL_OUT_OF_LINE void sl_turns_to_axis(sl_axis *axis, int64_t along, int64_t across, sl_turns *turns)
+{
+    if (turns->count > 1 && axis->top == 1 && along == axis->count * axis->high) {
+        axis->top = turns->count;
+        axis->jump = across;
+        sl_simplify_axis(axis);
+        turns->count = turns->high;
+        turns->to_step = turns->to_leap;
+        turns->step = turns->leap;
+        turns->high = 1;
+        turns->to_leap = turns->leap = 0;
+    }
+}
+
+/* The same for both axes, as long as there are such turns. */
+SL_INLINE void sl_turns_to_axes(sl_axis *rows, sl_axis *columns, sl_turns *turns)
+{
+    for (int twice = 0; twice < 2; ++twice) {
+        sl_turns_to_axis(columns, turns->to_step, turns->step, turns);
+        sl_turns_to_axis(rows, turns->step, turns->to_step, turns);
+    }
+}
+
 /* With fewer rows or columns, tiles cost more than they save. */
 #define SL_TILED_FROM 8
 
@@ -2264,57 +2326,6 @@ SL_INLINE const int64_t *sl_offsets_from(sl_offset_table *lines, const sl_axis *
     return lines->offset;
 }
 
-/* Tiles: the prototype of a transpose in tiles, which may be compiled apart.
- *
- * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
- * Needs: axes. */
-
-#ifdef SL_LINKED
-/* Transposes between the axes *rows* and *columns*, *turns* times: see transpose_tiles. */
-SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, const element *restrict from,
-                                    const sl_axis *columns, const sl_turns *turns, int far);
-#endif
-
-/* Transposes of few rows and columns, many times, by row plans: pixel shuffles, whose pixels follow each other.
- *
- * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
- * Needs: axes, plans, row_plans. */
-
-/* Whether turns are planned: elements of 1 and 2 bytes, of which a vector holds many. */
-#define SL_HAS_PLANNED_TURNS (SL_HAS_ROW_PLANS && SL_ELEMENT_SIZE <= 2)
-
-/* The most elements of a turn that are planned. */
-#define SL_PLANNED_ELEMENTS 256
-
-/* Transposes, if the turns write the rows of the output that follow each other side by side, and there is a plan for
- * them.  Returns whether there is. */
-SL_OUT_OF_LINE int sl_transpose_by_plan(element *restrict to, const sl_axis *rows, const element *restrict from,
-                                        const sl_axis *columns, const sl_turns *turns)
-{
-#if SL_HAS_PLANNED_TURNS
-    const int64_t height = sl_extent(rows), width = sl_extent(columns), size = sizeof(element);
-    const int64_t beside = rows->step == width || rows->count == 1 ? rows->count : 1, runs = beside * width;
-    if (turns->to_step != runs || runs > SL_PLANNED_ELEMENTS || turns->count * runs * size < 128)
-        return 0;
-    int64_t offset[SL_PLANNED_ELEMENTS];
-    for (int64_t i = 0; i < beside; ++i)
-        for (int64_t j = 0; j < width; ++j)
-            offset[i * width + j] = (sl_offset(columns, j) + i) * size;
-    sl_plan plan;
-    if (!sl_plan_turns(&plan, offset, runs, size, turns->step * size, turns->count))
-        return 0;
-    for (int64_t turn = 0; turn < turns->high; ++turn)
-        for (int64_t i = 0; i < height; i += beside)
-            sl_write_rows(&plan, (unsigned char *)(to + turn * turns->to_leap + sl_offset(rows, i)),
-                          (const unsigned char *)(from + turn * turns->leap + i), turns->step * size, turns->count, 1,
-                          0, 0);
-    return 1;
-#else
-    (void)to, (void)rows, (void)from, (void)columns, (void)turns;
-    return 0;
-#endif
-}
-
 /* Pieces of a transpose: the prototypes of what is smaller than a tile, which may be compiled apart.
  *
  * Assumes: at most SL_TILE rows and columns; row[i] and column[j] are offsets in elements: to[row[i] + j] =
@@ -2335,11 +2346,90 @@ SL_OUT_OF_LINE int sl_transpose_by_plan(element *restrict to, const sl_axis *row
 #define SL_DECLARE_BAND(name)                                                                                        \
     SL_LINKABLE void name(element *restrict to, int64_t to_stride, const element *restrict from, int64_t stride,     \
                           int64_t rows, int64_t columns)
+/* *count* times, *to_step* and *step* apart, of up to SL_SMALL_SIDE rows and columns and no fewer than SL_SMALL_SQUARE:
+ * the least side of a square that vectors hold. */
+#define SL_SMALL_SIDE 128
+#define SL_SMALL_SQUARE ((SL_ELEMENT_SIZE <= 2 ? 8 : 16) / SL_ELEMENT_SIZE)
+#define SL_DECLARE_SMALL(name)                                                                                       \
+    SL_LINKABLE void name(element *restrict to, const int64_t *row, const element *restrict from,                    \
+                          const int64_t *column, int64_t rows, int64_t columns, int64_t count, int64_t to_step,      \
+                          int64_t step)
 #ifdef SL_LINKED
 SL_DECLARE_PART(sl_transpose_part);
 SL_DECLARE_THIN(sl_transpose_thin);
 SL_DECLARE_BAND(sl_transpose_band);
+SL_DECLARE_SMALL(sl_transpose_small);
 #endif
+
+/* Tiles: the prototype of a transpose in tiles, which may be compiled apart.
+ *
+ * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
+ * Needs: axes. */
+
+#ifdef SL_LINKED
+/* Transposes between the axes *rows* and *columns*, *turns* times: see transpose_tiles. */
+SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, const element *restrict from,
+                                    const sl_axis *columns, const sl_turns *turns, int far);
+#endif
+
+/* Transposes of few rows and columns, many times, by row plans: pixel shuffles, whose pixels follow each other.
+ *
+ * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
+ * Needs: axes, integers, plans, row_plans. */
+
+/* Whether turns are planned: elements of 1 and 2 bytes, of which a vector holds many. */
+#define SL_HAS_PLANNED_TURNS (SL_HAS_ROW_PLANS && SL_ELEMENT_SIZE <= 2)
+
+/* The most elements of a turn that are planned. */
+#define SL_PLANNED_ELEMENTS 256
+
+/* From how many windows of a lane on a plan takes longer than squares. */
+#define SL_MANY_WINDOWS 3
+
+/* How many windows of 16 bytes hold *count* elements at these offsets. */
+SL_INLINE int64_t sl_windows_of(const int64_t *offset, int64_t count)
+{
+    int64_t windows = 0, done = INT64_MIN; /* elements up to there are in a window */
+    for (;; ++windows) {
+        int64_t first = INT64_MAX;
+        for (int64_t k = 0; k < count; ++k)
+            first = offset[k] > done ? sl_min(first, offset[k]) : first;
+        if (first == INT64_MAX)
+            return windows;
+        done = first + 16 - SL_ELEMENT_SIZE;
+    }
+}
+
+/* Transposes, if the turns write the rows of the output that follow each other side by side, and there is a plan for
+ * them.  Returns whether there is.  Where there are *squares*, a plan of many windows is none. */
+SL_OUT_OF_LINE int sl_transpose_by_plan(element *restrict to, const sl_axis *rows, const element *restrict from,
+                                        const sl_axis *columns, const sl_turns *turns, int squares)
+{
+#if SL_HAS_PLANNED_TURNS
+    const int64_t height = sl_extent(rows), width = sl_extent(columns), size = sizeof(element);
+    const int64_t beside = rows->step == width || rows->count == 1 ? rows->count : 1, runs = beside * width;
+    if (turns->to_step != runs || runs > SL_PLANNED_ELEMENTS || turns->count * runs * size < 128)
+        return 0;
+    int64_t offset[SL_PLANNED_ELEMENTS];
+    for (int64_t i = 0; i < beside; ++i)
+        for (int64_t j = 0; j < width; ++j)
+            offset[i * width + j] = (sl_offset(columns, j) + i) * size;
+    if (squares && sl_windows_of(offset, sl_min(runs, 16 / size)) >= SL_MANY_WINDOWS)
+        return 0;
+    sl_plan plan;
+    if (!sl_plan_turns(&plan, offset, runs, size, turns->step * size, turns->count))
+        return 0;
+    for (int64_t turn = 0; turn < turns->high; ++turn)
+        for (int64_t i = 0; i < height; i += beside)
+            sl_write_rows(&plan, (unsigned char *)(to + turn * turns->to_leap + sl_offset(rows, i)),
+                          (const unsigned char *)(from + turn * turns->leap + i), turns->step * size, turns->count, 1,
+                          0, 0);
+    return 1;
+#else
+    (void)to, (void)rows, (void)from, (void)columns, (void)turns, (void)squares;
+    return 0;
+#endif
+}
 
 /* Transposes in registers: squares of 16 bytes, several side by side.
  *
@@ -2441,6 +2531,91 @@ SL_ALWAYS_INLINE void sl_zip_square(sl_lanes_16 row[SL_LANES_16])
 #define SL_LANES_16 SL_TILE
 #define SL_LANES_MAX SL_TILE
 #define SL_HAS_DENSE_SQUARES 0
+#endif
+
+/* Transposes of small matrices, many times: one square of all turns of a block in one loop, so that the offsets of its
+ * rows and columns stay in registers.
+ *
+ * Assumes: as pieces, but for SL_SMALL_SIDE rows and columns at most, and at least as many as a square has.
+ * Needs: integers, pieces, zips. */
+
+#if SL_HAS_SHUFFLES
+/* The step of sl_zip_square for *vectors* vectors, a literal: those of a square of half as many rows and columns, of
+ * which each vector has two, too. */
+SL_ALWAYS_INLINE void sl_zip_vectors(sl_lanes_16 row[SL_LANES_16], const int vectors)
+{
+    sl_lanes_16 zipped[SL_LANES_16];
+    SL_UNROLL
+    for (int k = 0; k < vectors / 2; ++k) {
+        const sl_lanes_16 a = row[k], b = row[k + vectors / 2];
+        zipped[2 * k] = __builtin_shufflevector(a, b, SL_EACH_OF_16(SL_ZIP_LOW, 0, SL_LANES_16));
+        zipped[2 * k + 1] = __builtin_shufflevector(a, b, SL_EACH_OF_16(SL_ZIP_HIGH, 0, SL_LANES_16));
+    }
+    SL_UNROLL
+    for (int k = 0; k < vectors; ++k)
+        row[k] = zipped[k];
+}
+
+/* Loads 8 bytes at *low* and 8 at *high*, and stores the halves of a vector there. */
+SL_ALWAYS_INLINE sl_bytes_16 sl_load_eights(const void *low, const void *high)
+{
+    typedef uint64_t __attribute__((may_alias, aligned(1))) anywhere;
+    typedef uint64_t words __attribute__((vector_size(16)));
+    return (sl_bytes_16)(words){*(const anywhere *)low, *(const anywhere *)high};
+}
+SL_ALWAYS_INLINE void sl_store_eights(void *low, void *high, sl_bytes_16 v)
+{
+    typedef uint64_t __attribute__((may_alias, aligned(1))) anywhere;
+    typedef uint64_t words __attribute__((vector_size(16)));
+    *(anywhere *)low = ((words)v)[0];
+    *(anywhere *)high = ((words)v)[1];
+}
+
+/* Transposes the square whose columns begin at *at* and whose rows begin at *into*, *count* times.  Out of line: beside
+ * the loops over squares there are too few registers. */
+SL_OUT_OF_LINE void sl_transpose_square_turns(element *const into[SL_SMALL_SQUARE],
+                                              const element *const at[SL_SMALL_SQUARE], int64_t count,
+                                              int64_t to_step, int64_t step)
+{
+    const int side = SL_SMALL_SQUARE, vectors = side * side / SL_LANES_16;
+    element *write[SL_SMALL_SQUARE]; /* in registers: a store may be to what is at *into* */
+    const element *read[SL_SMALL_SQUARE];
+    SL_UNROLL
+    for (int k = 0; k < side; ++k) {
+        write[k] = into[k];
+        read[k] = at[k];
+    }
+    for (int64_t turn = 0, o = 0, i = 0; turn < count; ++turn, o += to_step, i += step) {
+        sl_lanes_16 row[SL_LANES_16];
+        SL_UNROLL
+        for (int k = 0; k < vectors; ++k)
+            row[k] = (sl_lanes_16)(side == SL_LANES_16 ? sl_load_16(read[k] + i)
+                                                       : sl_load_eights(read[2 * k] + i, read[2 * k + 1] + i));
+        SL_ZIP_UNTIL(side, sl_zip_vectors(row, vectors));
+        SL_UNROLL
+        for (int k = 0; k < vectors; ++k)
+            if (side == SL_LANES_16)
+                sl_store_16(write[k] + o, (sl_bytes_16)row[k]);
+            else
+                sl_store_eights(write[2 * k] + o, write[2 * k + 1] + o, (sl_bytes_16)row[k]);
+    }
+}
+
+SL_DECLARE_SMALL(sl_transpose_small)
+{
+    const int64_t side = SL_SMALL_SQUARE;
+    for (int64_t top = 0; top < rows; top += side)
+        for (int64_t left = 0; left < columns; left += side) { /* the last squares overlap the ones before */
+            const int64_t i = sl_min(top, rows - side), j = sl_min(left, columns - side);
+            element *into[SL_SMALL_SQUARE];
+            const element *at[SL_SMALL_SQUARE];
+            for (int64_t k = 0; k < side; ++k) {
+                into[k] = to + row[i + k] + j;
+                at[k] = from + i + column[j + k];
+            }
+            sl_transpose_square_turns(into, at, count, to_step, step);
+        }
+}
 #endif
 
 /* Transposes of a square of 16 bytes, and of rows and columns of squares.
@@ -2629,7 +2804,7 @@ SL_OUT_OF_LINE void sl_transpose_square(element *restrict to, const int64_t *row
 /* Transposes of strips: few columns, of which a vector holds a row, by any number of rows.
  *
  * Assumes: elements of 4 or 8 bytes.
- * Needs: integers, transpose_squares, zips. */
+ * Needs: axes, integers, transpose_squares, zips. */
 
 /* Strips are as wide as a vector, and at most 32 bytes: a set of the first-level cache holds the lines of their
  * columns, wherever they begin. */
@@ -2725,10 +2900,15 @@ SL_ALWAYS_INLINE void sl_transpose_strip(element *restrict to, const int64_t *ro
 }
 #endif
 
+/* Fewer rows or columns of one step are a band.  Where a vector is a line, tiles of whole lines do as well from 64 on;
+ * far arrays are staged. */
+#define SL_FEWEST_TILED(far)                                                                                         \
+    (!SL_HAS_STRIPS ? SL_TILED_FROM : (far) ? 2 * SL_TILE : SL_VECTOR_BYTES == 64 ? 4 * SL_TILE : 5 * SL_TILE)
+
 /* Pieces of a transpose: what is smaller than a tile, thinner than a square, or a band of few rows or columns.
  *
  * Assumes: as pieces.
- * Needs: copy, pieces, transpose_squares, transpose_strips. */
+ * Needs: copy, pieces, transpose_small, transpose_squares, transpose_strips. */
 
 #if SL_HAS_SHUFFLES
 /* Transposes at most SL_TILE by SL_TILE elements, and at least a square: in strips if it fills one, else in squares,
@@ -3163,10 +3343,21 @@ SL_INLINE int sl_pays_in_panels(const sl_axis *rows, const sl_axis *columns, sl_
 }
 
 /* Sets the offsets of *count* indices from *first* on. */
-SL_INLINE void sl_offsets(int64_t *offset, const sl_axis *axis, int64_t first, int64_t count)
+SL_OUT_OF_LINE void sl_offsets(int64_t *offset, const sl_axis *axis, int64_t first, int64_t count)
 {
-    for (int64_t k = 0; k < count; ++k)
-        offset[k] = axis->high == 1 ? (first + k) * axis->step : sl_offset(axis, first + k);
+    int64_t low = first % axis->count, high = first / axis->count % axis->high, at = sl_offset(axis, first);
+    for (int64_t k = 0; k < count; ++k) {
+        offset[k] = at;
+        at += axis->step;
+        if (++low < axis->count)
+            continue;
+        low = 0;
+        at += axis->leap - axis->count * axis->step;
+        if (++high == axis->high) {
+            high = 0;
+            at += axis->jump - axis->high * axis->leap;
+        }
+    }
 }
 
 /* Whether the lines that are written by the rows of a block stay in the cache until the next strip writes their other
@@ -3271,10 +3462,130 @@ SL_OUT_OF_LINE void sl_transpose_panels(element *restrict to, const sl_axis *row
 }
 #endif
 
+/* A transpose of axes that have levels, in strips that run over level after level of the rows.
+ *
+ * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
+ * Needs: axes, caches, transpose_panels, transpose_strips. */
+
+#define SL_HAS_LEVELS SL_HAS_STRIPS
+
+#if SL_HAS_LEVELS
+/* A strip is two squares wide, and about so many rows high; the offsets of so many columns are kept. */
+#define SL_WIDTH_OF_STRIP (2 * SL_LANES_16)
+#define SL_ROWS_OF_STRIP 72
+#define SL_COLUMNS_OF_STRIPS 512
+
+/* The rows of a strip, which follow each other in the source: *rows* of each of *levels* levels, the first of which is
+ * number *first* of its turn of *turn* levels.  From one row to the next it is *step* in the output, from one level to
+ * the next *leap*, and *back* more after each turn. */
+typedef struct {
+    int64_t rows, levels, first, turn, step, leap, back;
+} sl_strip;
+
+/* Transposes a strip, whose columns are *column*.  Of a level, the second square may overlap the first, so that
+ * the last one ends where the rows do. */
+SL_ALWAYS_INLINE void sl_transpose_strip_of_levels(element *restrict to, const element *restrict from,
+                                                   const int64_t *column, const sl_strip *strip)
+{
+    const element *at[SL_WIDTH_OF_STRIP];
+    SL_UNROLL
+    for (int64_t k = 0; k < SL_WIDTH_OF_STRIP; ++k)
+        at[k] = from + column[k];
+    const int64_t lead = (strip->rows - 1) % SL_LANES_16 + 1;
+    int64_t number = strip->first, i = 0;
+    for (int64_t left = strip->levels; left > 0; --left) {
+        element *into = to;
+        const int64_t end = i + strip->rows;
+        int64_t next = i + lead, further = lead * strip->step;
+        do {
+#if SL_VECTOR_BYTES == 16
+            sl_transpose_rows_16(into, 0, strip->step, at, i);
+            sl_transpose_rows_16(into + SL_LANES_16, 0, strip->step, at + SL_LANES_16, i);
+#else
+            sl_transpose_rows(into, 0, strip->step, at, i);
+#endif
+            i = next;
+            next += SL_LANES_16;
+            into += further;
+            further = SL_LANES_16 * strip->step;
+        } while (i < end);
+        to += strip->leap;
+        if (++number == strip->turn) {
+            number = 0;
+            to += strip->back;
+        }
+    }
+}
+
+/* Transposes once: at least SL_LANES_16 rows in a level, and SL_WIDTH_OF_STRIP columns.  A strip has whole levels, or a
+ * part of one.  The strips of the same rows follow each other: they finish the lines of the output. */
+SL_OUT_OF_LINE void sl_transpose_once_in_levels(element *restrict to, const sl_axis *rows, const element *restrict from,
+                                                const sl_axis *columns)
+{
+    const int64_t level = rows->count, levels = rows->high * rows->top, width = sl_extent(columns);
+    const int whole = level < SL_ROWS_OF_STRIP;
+    const int64_t high = whole ? level : sl_alike(level, SL_ROWS_OF_STRIP, SL_LANES_16);
+    const int64_t many = whole ? sl_alike(levels, (SL_ROWS_OF_STRIP + level / 2) / level, 1) : 1;
+    const int64_t wide = sl_alike(width, SL_COLUMNS_OF_STRIPS, SL_TILE);
+    int64_t column[SL_COLUMNS_OF_STRIPS + SL_TILE];
+    sl_strip strip = {.turn = rows->high, .step = rows->step, .leap = rows->leap};
+    strip.back = rows->jump - rows->high * rows->leap;
+    for (int64_t left = 0; left < width; left += wide) {
+        const int64_t j = sl_min(left, width - SL_WIDTH_OF_STRIP), across = sl_min(width, left + wide) - j;
+        sl_offsets(column, columns, j, across);
+        for (int64_t first = 0; first < levels; first += many) {
+            strip.first = first % rows->high;
+            strip.levels = sl_min(many, levels - first);
+            for (int64_t top = 0; top < level; top += high) {
+                const int64_t i = sl_min(top, level - SL_LANES_16);
+                element *const into =
+                    to + j + i * rows->step + strip.first * rows->leap + first / rows->high * rows->jump;
+                strip.rows = sl_min(level, top + high) - i;
+                for (int64_t beside = 0; beside < across; beside += SL_WIDTH_OF_STRIP) {
+                    const int64_t k = sl_min(beside, across - SL_WIDTH_OF_STRIP);
+                    sl_transpose_strip_of_levels(into + k, from + first * level + i, column + k, &strip);
+                }
+            }
+        }
+    }
+}
+
+/* Whether a transpose takes less time in strips of levels than in tiles.  Axes without levels have blocks.  Squares may be half as many again as would hold the rows of a level; the lines that a
+ * strip writes stay in the cache, beside one that is read.  Measured where stores do not wait. */
+SL_INLINE int sl_pays_in_levels(const sl_axis *rows, const sl_axis *columns)
+{
+    const int64_t squares = (rows->count + SL_LANES_16 - 1) / SL_LANES_16;
+    if ((rows->high == 1 && columns->high == 1) || rows->count < SL_LANES_16 || 2 * squares * SL_LANES_16 > 3 * rows->count ||
+        sl_extent(columns) < SL_WIDTH_OF_STRIP || SL_STORES_WAIT)
+        return 0;
+    return sl_lines_in_a_set(rows, SL_ROWS_OF_STRIP) < SL_WAYS && sl_lines_in_a_set(columns, SL_TILE) <= SL_WAYS;
+}
+
+/* Transposes in strips of levels if that pays, and returns whether it does.  The turns that move least in an array
+ * are the inner ones: they share its lines, and where they continue an axis they become a level of it. */
+SL_OUT_OF_LINE int sl_transpose_levels(element *restrict to, const sl_axis *rows, const element *restrict from,
+                                       const sl_axis *columns, const sl_turns *turns)
+{
+    sl_axis down = *rows, across = *columns;
+    sl_turns inner = *turns;
+    if (turns->high > 1 && sl_min(turns->to_leap, turns->leap) < sl_min(turns->to_step, turns->step))
+        inner = sl_turns_2(turns->high, turns->to_leap, turns->leap, turns->count, turns->to_step, turns->step);
+    sl_turns_to_axes(&down, &across, &inner);
+    if (!sl_pays_in_levels(&down, &across))
+        return 0;
+    for (int64_t turn = 0; turn < inner.count * inner.high; ++turn) {
+        const int64_t c = turn % inner.count, h = turn / inner.count;
+        sl_transpose_once_in_levels(to + c * inner.to_step + h * inner.to_leap, &down,
+                                    from + c * inner.step + h * inner.leap, &across);
+    }
+    return 1;
+}
+#endif
+
 /* A transpose in tiles: blocks of tiles, staging, reading ahead.
  *
  * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
- * Needs: caches, copy, far_stores, pieces, tiles, transpose_panels, transpose_pieces, transpose_strips, transpose_tile. */
+ * Needs: caches, copy, far_stores, pieces, tiles, transpose_levels, transpose_panels, transpose_pieces, transpose_tile. */
 
 /* Returns the length of the tile that begins at *at*, cut to 0 <= k < extent, and moves *at* to its begin.  A cut
  * tile is lengthened to whole squares, which overlap another tile. */
@@ -3381,11 +3692,6 @@ SL_OUT_OF_LINE void sl_write_staged(element *restrict to, const element *restric
     sl_copy(to, end, held, end, count - end);
 }
 
-/* Fewer rows or columns of one step are a band.  Where a vector is a line, tiles of whole lines do as well from 64 on; far
- * arrays are staged. */
-#define SL_FEWEST_TILED(far)                                                                                         \
-    (!SL_HAS_STRIPS ? SL_TILED_FROM : (far) ? 2 * SL_TILE : SL_VECTOR_BYTES == 64 ? 4 * SL_TILE : 5 * SL_TILE)
-
 /* Transposes between the axes *rows* and *columns*, *turns* times, in blocks of SL_TILES_PER_BLOCK by
  * SL_TILES_PER_BLOCK tiles: the TLB has few entries.  Tiles begin at cache lines if they can. */
 SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, const element *restrict from,
@@ -3407,6 +3713,11 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
     for (int64_t k = 0; k < SL_TILES_PER_BLOCK; ++k)
         across[k][0].phase = across[k][1].phase = -1;
     const int64_t bytes = height * width * SL_ELEMENT_SIZE, times = turns->count * turns->high;
+#if SL_HAS_LEVELS
+    if (!far && bytes >= SL_NEAR_LEAST / times && bytes < SL_FAR_BYTES / 4 / times &&
+        sl_transpose_levels(to, rows, from, columns, turns))
+        return;
+#endif
     int band = few >= SL_LANES_16 && few < SL_FEWEST_TILED(far) && rows->high == 1 && columns->high == 1;
 #if SL_HAS_STRIPS
     band = band && (bytes < SL_NEAR_LEAST || few < SL_TILED_FROM || sl_keeps_lines(rows, SL_WAYS));
@@ -3529,30 +3840,7 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
 /* A transpose of any extents and strides: simplified, then done by streams or by tiles.
  *
  * Assumes: output and source do not overlap.
- * Needs: far_stores, split_join, streams, tiles, transpose_rows, transpose_tiles. */
-
-/* Gives *axis* as few levels as its extents and strides allow; the offsets stay. */
-SL_OUT_OF_LINE void sl_simplify_axis(sl_axis *axis)
-{
-    for (int twice = 0; twice < 2; ++twice) {
-        if (axis->high == 1 || axis->jump == axis->high * axis->leap) {
-            axis->leap = axis->high == 1 ? axis->jump : axis->leap;
-            axis->high *= axis->top;
-            axis->top = 1;
-            axis->jump = 0;
-        }
-        if (axis->count == 1 || axis->leap == axis->count * axis->step) {
-            axis->step = axis->count == 1 ? axis->leap : axis->step;
-            axis->count *= axis->high;
-            axis->high = axis->top;
-            axis->leap = axis->jump;
-            axis->top = 1;
-            axis->jump = 0;
-        }
-    }
-    if (axis->high == 1)
-        axis->leap = axis->jump = 0;
-}
+ * Needs: far_stores, pieces, split_join, streams, tiles, transpose_rows, transpose_tiles. */
 
 /* Moves the outer level of *far* to *near*, the shorter axis, if it continues where *near* ends. */
 SL_OUT_OF_LINE void sl_move_level(sl_axis *near, sl_axis *far)
@@ -3562,21 +3850,6 @@ SL_OUT_OF_LINE void sl_move_level(sl_axis *near, sl_axis *far)
         near->leap = far->count;
         sl_simplify_axis(near);
         far->high = 1;
-    }
-}
-
-/* Makes turns that continue where the axis ends a level of the axis: one long transpose for many short ones. */
-SL_OUT_OF_LINE void sl_turns_to_axis(sl_axis *axis, int64_t along, int64_t across, sl_turns *turns)
-{
-    if (turns->count > 1 && axis->top == 1 && along == axis->count * axis->high) {
-        axis->top = turns->count;
-        axis->jump = across;
-        sl_simplify_axis(axis);
-        turns->count = turns->high;
-        turns->to_step = turns->to_leap;
-        turns->step = turns->leap;
-        turns->high = 1;
-        turns->to_leap = turns->leap = 0;
     }
 }
 
@@ -3631,6 +3904,45 @@ SL_OUT_OF_LINE void sl_transpose_few(element *restrict to, const sl_axis *rows, 
         }
 }
 
+/* Whether a matrix is so small that it is done square by square, each for all turns.  Where both axes have one level,
+ * streams and tiles take less time from fewer bytes on. */
+#define SL_SMALL_BYTES 1024
+#define SL_SMALL_BYTES_OF_ONE_LEVEL 768
+SL_INLINE int sl_is_small(const sl_axis *rows, const sl_axis *columns, const sl_turns *turns)
+{
+    const int64_t height = sl_extent(rows), width = sl_extent(columns);
+    const int64_t least = sl_min(height, width), longest = sl_max(height, width);
+    const int levels = rows->high > 1 || columns->high > 1;
+    if (!levels && least <= 4 && longest >= 64 / SL_ELEMENT_SIZE)
+        return 0;
+    return SL_HAS_SHUFFLES && turns->count >= SL_MANY_TURNS / 4 && turns->count * turns->high >= SL_MANY_TURNS &&
+           least >= SL_SMALL_SQUARE && (SL_ELEMENT_SIZE > 2 || least < 16 / SL_ELEMENT_SIZE) &&
+           longest <= SL_SMALL_SIDE &&
+           height * width <= (levels ? SL_SMALL_BYTES : SL_SMALL_BYTES_OF_ONE_LEVEL) / SL_ELEMENT_SIZE;
+}
+
+/* Transposes small matrices, many times: a block of turns after the other. */
+SL_OUT_OF_LINE void sl_transpose_by_squares(element *restrict to, const sl_axis *rows, const element *restrict from,
+                                            const sl_axis *columns, const sl_turns *turns)
+{
+#if SL_HAS_SHUFFLES
+    const int64_t height = sl_extent(rows), width = sl_extent(columns);
+    const int64_t block = sl_max(SL_MANY_TURNS / 4, SL_FEW_BYTES / 2 / SL_ELEMENT_SIZE / (height * width));
+    int64_t row[SL_SMALL_SIDE], column[SL_SMALL_SIDE];
+    for (int64_t i = 0; i < height; ++i)
+        row[i] = sl_offset(rows, i);
+    for (int64_t j = 0; j < width; ++j)
+        column[j] = sl_offset(columns, j);
+    for (int64_t turn = 0; turn < turns->high; ++turn)
+        for (int64_t first = 0; first < turns->count; first += block)
+            sl_transpose_small(to + turn * turns->to_leap + first * turns->to_step, row,
+                               from + turn * turns->leap + first * turns->step, column, height, width,
+                               sl_min(block, turns->count - first), turns->to_step, turns->step);
+#else
+    (void)to, (void)rows, (void)from, (void)columns, (void)turns;
+#endif
+}
+
 /* sl_transpose, by addresses: a struct of numbers that is passed as a value is copied by vectors, each of which waits
  * for the stores of the numbers. */
 SL_OUT_OF_LINE void sl_transpose_simplified(element *restrict to, sl_axis *rows, const element *restrict from,
@@ -3643,16 +3955,18 @@ SL_OUT_OF_LINE void sl_transpose_simplified(element *restrict to, sl_axis *rows,
     sl_simplify_axis(columns);
     const sl_axis short_rows = *rows, short_columns = *columns;
     const sl_turns many = *turns;
-    for (int twice = 0; twice < 2; ++twice) {
-        sl_turns_to_axis(columns, turns->to_step, turns->step, turns);
-        sl_turns_to_axis(rows, turns->step, turns->to_step, turns);
-    }
+    sl_turns_to_axes(rows, columns, turns);
     sl_move_level(columns, rows);
     sl_move_level(rows, columns);
     const int is_few = sl_is_few(rows, columns, turns);
+    const int is_small = sl_is_small(rows, columns, turns);
     if (SL_HAS_PLANNED_TURNS && (is_few || !sl_has_squares(rows, columns)) && turns->count >= SL_MANY_TURNS &&
-        sl_transpose_by_plan(to, rows, from, columns, turns))
+        sl_transpose_by_plan(to, rows, from, columns, turns, is_small))
         return;
+    if (is_small) {
+        sl_transpose_by_squares(to, rows, from, columns, turns);
+        return;
+    }
     if (is_few) {
         sl_transpose_few(to, rows, from, columns, turns);
         return;
