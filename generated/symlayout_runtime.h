@@ -4,6 +4,10 @@
 #ifndef SYMLAYOUT_RUNTIME_H
 #define SYMLAYOUT_RUNTIME_H
 
+#if defined __GNUC__ && !defined __clang__
+#pragma GCC optimize("no-ipa-ra")
+#endif
+
 /* What the compiler and the processor have, and the type of an element.
  *
  * Assumes: SL_ELEMENT_SIZE, the bytes of an element, is defined; and SL_NUMBER, a type of that size, where

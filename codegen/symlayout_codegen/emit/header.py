@@ -97,8 +97,8 @@ def parts_of(body: Body, halves: bool) -> frozenset[str]:
 def _headers(names: list[str], halves: bool, apart: frozenset[str] = frozenset()) -> dict[str, str]:
     """Return the headers that have the parts *names* and what they need; those of *apart* are linked."""
     whole = [name for name in in_order(names, apart) if name not in NIBBLES | VALUES]
-    linked = f"{without_passes()}#define SL_LINKED\n\n" if apart else ""
-    texts = {RUNTIME_HEADER: _guarded(_RUNTIME, "SYMLAYOUT_RUNTIME_H", linked + join(whole, apart=apart))}
+    first = f"{without_passes()}#define SL_LINKED\n\n" if apart else f"{_gcc_options()}\n"
+    texts = {RUNTIME_HEADER: _guarded(_RUNTIME, "SYMLAYOUT_RUNTIME_H", first + join(whole, apart=apart))}
     if halves:
         own = f'#include "{RUNTIME_HEADER}"\n\n{join([name for name in names if name in NIBBLES], given=whole)}'
         texts[HALVES_HEADER] = _guarded(_HALVES, "SYMLAYOUT_HALVES_H", own)
@@ -110,9 +110,19 @@ def _headers(names: list[str], halves: bool, apart: frozenset[str] = frozenset()
 def without_passes(*further: str) -> str:
     """Return the C that has gcc leave out passes which take a tenth of its time and find nothing in the runtime.
 
-    It also has the options *further*.  A pragma, not flags: other compilers refuse flags that they do not know.
+    It also has the options *further*.
     """
-    options = ", ".join(f'"{option}"' for option in ("no-thread-jumps", "no-ipa-pure-const", "no-ipa-modref", *further))
+    return _gcc_options("no-thread-jumps", "no-ipa-pure-const", "no-ipa-modref", *further)
+
+
+def _gcc_options(*further: str) -> str:
+    """Return the C that gives gcc the options of every kernel, and *further* ones.
+
+    A pragma, not flags: other compilers refuse flags that they do not know, and users compile what is written out by
+    flags of their own.  Where gcc knows which registers a function of its text leaves alone, it does not clear the
+    upper halves of vectors before the call, nor after it: what runs next without wide vectors took twice the time.
+    """
+    options = ", ".join(f'"{option}"' for option in ("no-ipa-ra", *further))
     return f"#if defined __GNUC__ && !defined __clang__\n#pragma GCC optimize({options})\n#endif\n"
 
 

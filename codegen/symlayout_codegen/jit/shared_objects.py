@@ -22,8 +22,8 @@ OBJECT = "kernel.o"
 _LEVEL, _OWN_LEVEL = "-O3", ("-O1", "-fexpensive-optimizations", "-falign-loops=32")
 """How kernels are optimised, and how objects are: their vectors are explicit, and their loops say how far to unroll.
 
-With ``-O1`` alone, gcc leaves the upper halves of vectors in use at a function's end: what runs next is slow.  It aligns
-no loop either: where a short one lies took up to a fifth of the time of a transpose.
+With ``-O1`` alone, gcc leaves the upper halves of vectors in use at a function's end: what runs next is slow.  It
+aligns no loop either: where a short one lies took up to a fifth of the time of a transpose.
 """
 
 _objects: dict[str, bytes] = {}  # of this process, by key

@@ -135,6 +135,24 @@ def test_squares_are_transposed_in_registers_at_each_level(level: str, size: int
     assert "vzeroupper" in text
 
 
+# A function that leaves them in use makes code without wide vectors slow: NumPy's, or that of a kernel for x86-64-v2.
+@needs_x86
+@pytest.mark.parametrize("level", LEVELS[1:])
+@pytest.mark.parametrize("linked", [(), ("-DSL_LINKED",)])
+@pytest.mark.parametrize("flags", [("-O1", "-fexpensive-optimizations"), ("-O3",)])
+def test_functions_clear_the_upper_halves_of_vectors(
+    flags: tuple[str, ...], linked: tuple[str, ...], level: str
+) -> None:
+    arguments = "element *to, sl_axis rows, const element *from, sl_axis columns, sl_turns turns"
+    kernel = f"void kernel({arguments}) {{ sl_transpose(to, 0, rows, from, 0, columns, turns, 0); }}\n"
+    header = runtime(halves=False)[RUNTIME_HEADER]
+    assembly = compiled("gcc", level, f"{header}\n{kernel}", "-DSL_ELEMENT_SIZE=4", *flags, *linked)
+    functions = re.findall(r"\n(\w+):\n(.*?)\t\.size\t", assembly, re.DOTALL)
+    wide = {name: text for name, text in functions if re.search(r"%[yz]mm(\d|1[0-5])\b", text) and "\tret" in text}
+    assert len(wide) >= (1 if linked else 10) or level != LEVELS[2]
+    assert [name for name, text in wide.items() if "vzeroupper" not in text] == []
+
+
 # gcc drops the calls of a function that has prefetches and nothing else: it has no effect on values.
 @needs_x86
 @pytest.mark.parametrize("flags", [("-O1", "-fexpensive-optimizations"), ("-O3",)])
