@@ -58,7 +58,7 @@ def script(folder: Path, text: str) -> str:
 
 def failure() -> CompilerError:
     with pytest.raises(CompilerError) as caught:
-        compile_nest(nests.flip(), 4)
+        compile_nest(nests.flip(), 2)
     return caught.value
 
 
@@ -84,7 +84,7 @@ def test_cc_with_arguments_and_cflags_reach_the_compiler(tmp_path: Path, monkeyp
     real = shutil.which("cc")
     monkeypatch.setenv("CC", script(tmp_path, f'echo "$@" > {seen}; shift; exec {real} "$@"') + " -Done")
     monkeypatch.setenv("CFLAGS", "-DWORDS='a b' -O1")
-    compile_nest(nests.flip(), 4)
+    compile_nest(nests.flip(), 2)
     words = seen.read_text().split()
     assert words[0] == "-Done"
     assert words.index("-O1") > words.index("-O3")
@@ -130,14 +130,14 @@ def test_a_child_that_a_compiler_leaves_is_not_waited_for(
     left = tmp_path / "pid"
     real = shutil.which("cc")
     monkeypatch.setenv("CC", script(tmp_path, f'sleep {FOR_EVER} {output} & echo $! > {left}; exec {real} "$@"'))
-    compile_nest(nests.flip(), 4)  # an error if the child is waited for: it took too long
+    compile_nest(nests.flip(), 2)  # an error if the child is waited for: it took too long
     wait_for_the_end_of(left)
 
 
 def test_a_process_that_ignores_how_its_children_end_compiles() -> None:
     before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     try:
-        compile_nest(nests.flip(), 4)
+        compile_nest(nests.flip(), 2)
     finally:
         signal.signal(signal.SIGCHLD, before)
 
@@ -160,7 +160,7 @@ def test_a_compiler_that_others_slow_down_is_waited_for(tmp_path: Path, monkeypa
 
     monkeypatch.setattr(compiler, "_processor_seconds", processor_seconds)
     monkeypatch.setenv("CC", script(tmp_path, f'while [ ! -e {go} ]; do sleep 0.05; done; exec {real} "$@"'))
-    compile_nest(nests.flip(), 4)
+    compile_nest(nests.flip(), 2)
     assert next(asked) == 4
 
 
@@ -221,14 +221,14 @@ def test_ctrl_c_ends_the_compiler_and_leaves_no_folder(tmp_path: Path, monkeypat
     thread.start()
     try:
         with pytest.raises(KeyboardInterrupt):
-            compile_nest(nests.flip(), 4)
+            compile_nest(nests.flip(), 2)
     finally:
         signal.signal(signal.SIGINT, before)
     thread.join()
     assert not Path(f"/proc/{left.read_text().strip()}").exists()
     assert list(tmp_path.glob("symlayout-build-*")) == []
     monkeypatch.delenv("CC")
-    compile_nest(nests.flip(), 4)
+    compile_nest(nests.flip(), 2)
 
 
 def test_no_folder_to_compile_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -364,10 +364,10 @@ def test_facts_have_no_order_in_an_identity() -> None:
 
 @pytest.mark.slow
 def test_where_the_code_cannot_be_told_the_text_decides(monkeypatch: pytest.MonkeyPatch) -> None:
-    compile_nest(nests.flip(), 4)
+    compile_nest(nests.flip(), 2)
     monkeypatch.setattr(symlayout_codegen.jit.cache_identity, "_CODE", "")
     assert identity(nests.flip(), 4, MODEL) == ""
-    kernel = compile_nest(nests.flip(), 4)
+    kernel = compile_nest(nests.flip(), 2)
     assert kernel.key in build._loaded
     other = compile_nest(nests.flip().described(first=["other"]), 4)
     assert other.key != kernel.key
@@ -375,16 +375,16 @@ def test_where_the_code_cannot_be_told_the_text_decides(monkeypatch: pytest.Monk
 
 
 def test_a_kernel_that_is_kept_is_not_printed(monkeypatch: pytest.MonkeyPatch) -> None:
-    source = compile_nest(nests.flip(), 4).source
+    source = compile_nest(nests.flip(), 2).source
     build._loaded.clear()
     with monkeypatch.context() as patch:
         patch.setattr(symlayout_codegen.jit.kernel, "schedule", lambda *_: pytest.fail("it is scheduled"))
-        kernel = compile_nest(nests.flip(), 4)
+        kernel = compile_nest(nests.flip(), 2)
     assert kernel.source == source
 
 
 def _compile_in_child() -> None:
-    compile_nest(nests.flip(), 4)
+    compile_nest(nests.flip(), 2)
 
 
 def test_a_fork_while_another_thread_builds_does_not_hang() -> None:
@@ -443,9 +443,9 @@ print([os.waitpid(child, 0)[1] for child in children])
 
 
 def test_what_is_loaded_is_not_loaded_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    compile_nest(nests.flip(), 4)
+    compile_nest(nests.flip(), 2)
     monkeypatch.setattr(build, "_load_kept", lambda *_: pytest.fail("it is loaded again"))
-    compile_nest(nests.flip(), 4)
+    compile_nest(nests.flip(), 2)
 
 
 def test_importing_the_package_imports_neither_cffi_nor_the_schedule() -> None:
@@ -497,7 +497,7 @@ def test_features_are_those_of_the_processor_in_any_order(monkeypatch: pytest.Mo
 
 @pytest.mark.slow
 def test_a_library_of_another_systems_loader_is_built_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    compile_nest(nests.flip(), 4)
+    compile_nest(nests.flip(), 2)
     monkeypatch.setattr(build, "_loaded", {})
     load = load_functions
     refusals = [CompilerError("no symbol of that version")]
@@ -508,5 +508,5 @@ def test_a_library_of_another_systems_loader_is_built_again(tmp_path: Path, monk
         return load(content, declarations)
 
     monkeypatch.setattr(build, "load_functions", refused)
-    compile_nest(nests.flip(), 4)
+    compile_nest(nests.flip(), 2)
     assert not refusals
