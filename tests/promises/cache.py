@@ -96,7 +96,7 @@ class Arena:
                 os.environ["CC"] = self.compilers[name]
             tempfile.tempdir = None  # to be looked for again
             cache_identity.VERSION = version  # type: ignore[attr-defined]
-            x = np.arange(6, dtype=np.float32).reshape(2, 3)
+            x = np.arange(6, dtype=np.float16).reshape(2, 3)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", RuntimeWarning)
                 if arm:
@@ -163,7 +163,7 @@ class Arena:
 
 def tensor(name: str) -> sl.Tensor:
     """Return what kernel *name* computes."""
-    x = sl.tensor("n, m", dtype="float32", name="x")
+    x = sl.tensor("n, m", dtype="float16", name="x")
     return sl.flip(x) if name == "flip" else sl.flip(x, 0)
 
 
