@@ -153,7 +153,9 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
     const int wait = !near && SL_STORES_WAIT;
     /* An ordinary store reads the line first; sparing that pays from two thirds or half of SL_FAR_BYTES on. */
     far |= !near && bytes >= (wait ? SL_FAR_BYTES / 3 * 2 : SL_FAR_BYTES / 2);
-    const int hold = width >= 2 * SL_TILE && sl_is_staged(rows, near, far, wait);
+    /* Rows that follow each other are staged so, and written as one. */
+    const int joins = rows->step == width && rows->high == 1 && width <= SL_TILES_PER_BLOCK * SL_TILE;
+    const int hold = width >= 2 * SL_TILE && sl_is_staged(rows, near, far, wait || (joins && far));
     const int fetch = wait && !(hold && far);
     /* Whether the source is read ahead, along its rows. */
     const int deep = hold || far || (!near && !wait && bytes >= SL_FAR_BYTES / 4 / times);
@@ -169,14 +171,15 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
 #if SL_HAS_ORDERED_TILES
     const int ordered = even && (crowd.written > SL_WAYS || crowd.read > SL_WAYS);
 #endif
-    /* Rows that follow each other are staged so, and written as one. */
-    const int joins = rows->step == width && rows->high == 1 && width <= SL_TILES_PER_BLOCK * SL_TILE;
     element held[SL_TILE * SL_STAGED_STEP] __attribute__((aligned(64)));
     int64_t held_row[SL_TILE];
     for (int64_t turn = 0; turn < times; ++turn) {
         const int64_t c = turn % turns->count, h = turn / turns->count;
         element *const into = to + c * turns->to_step + h * turns->to_leap;
         const element *const out_of = from + c * turns->step + h * turns->leap;
+        const element *const after = turn + 1 == times          ? out_of
+                                     : c + 1 < turns->count ? out_of + turns->step
+                                                            : from + (h + 1) * turns->leap;
         if (band) {
             sl_transpose_band(into, rows->step, out_of, columns->step, height, width);
             continue;
@@ -215,11 +218,12 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
                     if (hold)
                         sl_place_staged(held_row, block, row, high, joins);
                     const int ahead = deep && high == SL_TILE && below + 8 * SL_TILE <= height;
-                    /* Where the columns end, those of the next block are read, from their begin. */
+                    /* Where the columns end, those of the next block are read, from their begin, or the next turn. */
                     const int64_t over = below + 8 * SL_TILE - height;
-                    const int next = deep && over > 0 && columns->high == 1 && left + 16 * SL_TILE <= width;
-                    const element *const beside =
-                        out_of + 8 * SL_TILE * columns->step + sl_max(0, height < 8 * SL_TILE ? below : over);
+                    const int more = left + 16 * SL_TILE <= width;
+                    const int next = deep && over > 0 && columns->high == 1 && (more || turn + 1 < times);
+                    const element *const beside = (more ? out_of + 8 * SL_TILE * columns->step : after - read[0]) +
+                                                  sl_max(0, height < 8 * SL_TILE ? below : over);
                     for (int64_t k = 0; k < tiles; ++k) {
                         const element *const source = out_of + read[k] + i;
                         element *const target = hold ? held + (right[k] - right[0]) : into + write + right[k];
