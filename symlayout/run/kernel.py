@@ -6,6 +6,7 @@ import threading
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +27,7 @@ from symlayout.run.call_plan import (
     worthwhile,
 )
 from symlayout.run.lower import lower
-from symlayout.run.repeat_calls import Call, Memory, memory
+from symlayout.run.repeat_calls import Memories, memory
 from symlayout.run.storage import BYTE, WHOLE, Whole, nibbles
 from symlayout.tensors.bind_dims import bind_shapes, dim_values
 from symlayout.tensors.chain import Tensor, not_a_tensor
@@ -97,8 +98,8 @@ class Kernel:
         self._natives: dict[tuple[int, str, bool], CompiledKernel | None] = {}
         self._nests: dict[tuple[str, bool], tuple[Nest, list[object]]] = {}
         self._plans: dict[Any, Plan] = {}
-        self._memory: Memory | None = None
-        self._call_remembered: Call = _no_remembered_call
+        self._memories = Memories(partial(memory, threads))
+        self._call_remembered = self._memories.call(None)  # the function itself: a look-up takes half of its time
         self._lock = threading.Lock()
         if dtype is not None and self._native(dtype, strided=False) is not None:
             for fill in self._nest(self._number(dtype), strided=False)[1]:
@@ -168,8 +169,9 @@ class Kernel:
             A shape does not fit or a requirement fails, with the kind that construction has.  *out* is
             unchanged then: everything is checked before the first element is written.
         """
-        if dims is None and threads is None:
-            done = self._call_remembered(self._single_input(arrays, named) if named else arrays, out)
+        if threads is None:
+            remembered = self._call_remembered if dims is None else self._memories.call(dims)
+            done = remembered(self._single_input(arrays, named) if named else arrays, out)
             if done is not None:
                 return done
         return self._call(arrays, out, dims, threads, named)
@@ -186,7 +188,7 @@ class Kernel:
         threads: int | None,
         named: Mapping[str, Any],
     ) -> Array:
-        dims = {} if dims is None else dim_values(dims)
+        passed, dims = dims, {} if dims is None else dim_values(dims)
         given = match_arrays(self._input, arrays, named)
         inputs = [a if self._storage.straight(a) else np.ascontiguousarray(a) for a in given]
         if out is not None and type(out) not in (np.ndarray, np.memmap):
@@ -215,11 +217,9 @@ class Kernel:
             np.copyto(out, self._storage.interpret(self._chain, inputs, plan.dims))
             return out
         plan.run(plan.native, inputs, out)
-        if not dims and threads is None and all(a is b for a, b in zip(inputs, given, strict=True)):
-            if self._memory is None:
-                self._memory = memory(self._threads)
-                self._call_remembered = self._memory.call
-            self._memory.add(plan, plan.native, inputs, out)
+        if threads is None and all(a is b for a, b in zip(inputs, given, strict=True)):
+            self._memories.add(passed, plan, plan.native, inputs, out)
+            self._call_remembered = self._memories.call(None)
         return out
 
     def at_addresses(
@@ -467,10 +467,6 @@ def _of_element_type(t: Tensor | Adjoint, dtype: np.dtype[Any]) -> Tensor:
 def _kernel_of(t: Tensor | Adjoint, *options: Any) -> Kernel:
     """Return the kernel of *t* with the options of `Kernel`."""
     return ComputedKernel(t, *options) if isinstance(t, Tensor) and t.computes else Kernel(t, *options)
-
-
-def _no_remembered_call(_arrays: tuple[Any, ...], _out: Array | None) -> None:
-    """Return None: the kernel remembers no call yet."""
 
 
 def _unpickled(

@@ -6,7 +6,7 @@ remaining checks of each call take less than a microsecond in Python (`Remembere
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Any, Protocol
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 Call = Callable[..., Array | None]
 
 _MAX_CALLS = 256  # remembered calls; one more clears them all
+_MAX_DIMS = 64  # values of dims with a memory; one more clears them all
 
 
 class Memory(Protocol):
@@ -42,6 +43,51 @@ def memory(threads: int) -> Memory:
     """Return a memory for the calls of a kernel that uses at most *threads* threads."""
     calls = trampoline.calls() if threads == 1 else None
     return Remembered() if calls is None else Trampolined(calls)
+
+
+class Memories:
+    """The memories of a kernel: one for the calls without ``dims=``, and one for each value that calls pass.
+
+    A call passes the same dims if they have the same keys, in the same order, with the same integers.
+    """
+
+    def __init__(self, new: Callable[[], Memory]) -> None:
+        self._new = new
+        self._known: dict[Any, Memory] = {}
+
+    def call(self, dims: Mapping[Any, Any] | None) -> Call:
+        """Return `Memory.call` of the calls with *dims*, or a function that returns None if there are none."""
+        known = self._known.get(_key(dims))
+        return _no_call if known is None else known.call
+
+    def add(
+        self, dims: Mapping[Any, Any] | None, plan: Plan, native: CompiledKernel, inputs: list[Array], out: Array
+    ) -> None:
+        """Remember a call with *dims*; see `Memory.add`.  A mapping that is no dict of integers is not remembered."""
+        key = _key(dims)
+        if key is None:
+            return
+        if key not in self._known:
+            if len(self._known) >= _MAX_DIMS:
+                self._known.clear()
+            self._known[key] = self._new()
+        self._known[key].add(plan, native, inputs, out)
+
+
+def _key(dims: Mapping[Any, Any] | None) -> tuple[tuple[Any, int], ...] | None:
+    """Return what is equal for equal *dims*; None if that cannot be told: True equals 1, and 1.0 is refused."""
+    if not dims and (dims is None or type(dims) is dict):
+        return ()
+    if type(dims) is not dict:
+        return None
+    for value in dims.values():
+        if type(value) is not int:
+            return None
+    return tuple(dims.items())
+
+
+def _no_call(arrays: tuple[Any, ...], out: Array | None) -> None:
+    """Return None: no call is remembered."""
 
 
 class Trampolined:

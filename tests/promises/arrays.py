@@ -21,7 +21,7 @@ import pytest
 from numpy.lib.stride_tricks import as_strided
 
 import symlayout as sl
-from symlayout.run.repeat_calls import Remembered
+from symlayout.run.repeat_calls import Memories, Remembered
 
 Array = np.ndarray[Any, Any]
 Refusal = tuple[type[Exception], str]
@@ -150,8 +150,8 @@ def kernels() -> list[sl.Kernel]:
 
 def in_python(kernel: sl.Kernel) -> None:
     """Have the kernel remember its calls as it does where there is no trampoline."""
-    kernel._memory = Remembered()
-    kernel._call_remembered = kernel._memory.call
+    kernel._memories = Memories(Remembered)
+    kernel._call_remembered = kernel._memories.call(None)
 
 
 def refusals(counts: Counter[str]) -> None:

@@ -7,12 +7,15 @@ import itertools
 import shutil
 import sys
 import threading
+import types
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import symlayout as sl
+from symlayout.run import repeat_calls
 from symlayout.run.repeat_calls import Remembered, Trampolined, memory
 from symlayout_codegen.emit.header import template
 from symlayout_codegen.errors import CompilerError
@@ -65,6 +68,49 @@ def test_a_remembered_call_looks_at_dims_and_threads(kernel: sl.Kernel) -> None:
             kernel(x, dims={"N": 3})
         with pytest.raises(ValueError, match="threads"):
             kernel(x, threads=0)
+
+
+def test_calls_are_remembered_with_the_dims_that_they_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    n, p = sl.dims("n p")
+    kernel = sl.compile(sl.pad(sl.tensor((n,), dtype="i2", name="x"), ((p, 1),)), strict=True)
+    x = np.arange(1, 4, dtype="i2")
+    passed = [{"p": 2}, {"p": 0}, {p: 2}, {"n": 3, "p": 1}, {"p": 3, "n": 3}]
+    expected = [np.pad(x, (width, 1)).tolist() for width in (2, 0, 2, 1, 3)]
+    assert [kernel(x, dims=dims).tolist() for dims in passed] == expected
+
+    def found_new(*_: object) -> None:
+        raise AssertionError("a call that is remembered")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(kernel, "_call", found_new)
+        for k in (4, 2, 0, 1, 3, 0, 4):
+            assert kernel(x, dims=dict(passed[k])).tolist() == expected[k]
+        new: tuple[Any, ...] = (
+            {"p": 4},
+            {"p": True},
+            {"p": np.int64(2)},
+            {"n": 3},
+            {},
+            types.MappingProxyType({"p": 2}),
+            None,
+        )
+        for unknown in new:
+            with pytest.raises(AssertionError):
+                kernel(x, dims=unknown)
+    assert kernel(x, dims=types.MappingProxyType({"p": np.int64(2)})).tolist() == expected[0]
+    refused: dict[str, Any] = {"integer": {"p": 2.0}, "p": {"p": -1}, "n": {"n": 4, "p": 2}, "dims": {}, "mapping": 7}
+    for message, wrong in refused.items():
+        with pytest.raises(sl.ShapeError, match=message):
+            kernel(x, dims=wrong)
+
+
+def test_dims_of_many_values_are_remembered_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(repeat_calls, "_MAX_DIMS", 3)
+    kernel = sl.compile(sl.pad(sl.tensor("n", dtype="i2", name="x"), ((sl.dim("p"), 0),)), strict=True)
+    x = np.arange(1, 4, dtype="i2")
+    for width in (*range(9), *range(9), 8):
+        assert kernel(x, dims={"p": width}).tolist() == [*[0] * width, 1, 2, 3]
+    assert len(kernel._memories._known) <= 3
 
 
 def test_a_remembered_call_refuses_what_the_first_does(kernel: sl.Kernel) -> None:
