@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, names_of
-from symlayout.errors import ArrayError, InconclusiveError, shown
+from symlayout.errors import ArrayError, InconclusiveError, ShapeError, shown
 from symlayout.maps.compose_chain import Read, normalise
-from symlayout.maps.split_digits import Box, refine
+from symlayout.maps.split_digits import Box, output_box, refine
 from symlayout.tensors.chain import Tensor, not_a_tensor
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ def _leaf(y: Tensor, wrt: Tensor | str | None) -> Tensor:
 def _reads_once(t: Tensor, leaf: Tensor) -> bool:
     """Return whether it is proved that no two output coordinates read one element of *leaf*."""
     try:
-        reads = [read for read in normalise(t) if read.leaf is not None and read.leaf.key == leaf.key]
+        reads = [read for read in normalise(t) if _reads(read, leaf)]
         return not reads or (len(reads) == 1 and any(_separates(t, reads[0], by) for by in (_by_axes, _by_number)))
     except InconclusiveError:  # a read is not proved to be inside its source
         return False
@@ -242,3 +242,71 @@ def _varies(e: Extent, box: Box, facts: Facts) -> bool:
         n in box.extents or n in facts.entries or (n in facts.floors and n not in facts.definitions)
         for n in names_of(e)
     )
+
+
+# --- is each element read? --------------------------------------------------------------------
+
+
+def reads_each(t: Tensor, leaf: Tensor) -> bool:
+    """Return whether it is proved that each element of *leaf* is read: then its adjoint has no zeros of its own.
+
+    It is if each axis of *leaf* has digits of its own, their number takes all values of the axis, and no window says
+    more than that a coordinate is inside its axis.  An output without elements reads none.
+    """
+    try:
+        box = output_box(t)
+        reads = [read for read in normalise(t, box.facts.fork(), box.coords) if _reads(read, leaf)]
+        if len(reads) != 1 or not _is_full_with(t, leaf):
+            return False
+        box, read = refine(t, reads[0].path, _by_axes, start=(box, reads[0]))
+    except (InconclusiveError, ShapeError):  # a read is not proved to be inside its source, or there is none
+        return False
+    axes = [(box.facts.reduce(c), box.facts.reduce(e)) for c, e in zip(read.coords, leaf.extents, strict=True)]
+    left = set(box.digits())
+    for coordinate, extent in axes:
+        own = names_of(coordinate) & box.extents.keys()
+        if not own <= left or not _takes_all(coordinate, extent, own, box):
+            return False
+        left -= own
+    windows = (*box.windows, *read.windows, *(guard.window for guard in read.guards))
+    return not left and all((box.facts.reduce(w.value), box.facts.reduce(w.extent)) in axes for w in windows)
+
+
+def _reads(read: Read, leaf: Tensor) -> bool:
+    return read.leaf is not None and read.leaf.key == leaf.key
+
+
+def _is_full_with(t: Tensor, leaf: Tensor) -> bool:
+    """Return whether *t* is proved to have elements where *leaf* has."""
+    facts = t.facts.fork()
+    try:
+        facts.meet(leaf.extents)
+    except ShapeError:  # the leaf never has any
+        return True
+    return all(facts.positive(facts.reduce(e)) for e in t.extents)
+
+
+def _takes_all(value: Extent, extent: Extent, digits: frozenset[str], box: Box) -> bool:
+    """Return whether ``value = c_1*d_1 + ... + c_0`` takes all of ``0, ..., extent - 1`` over its *digits*.
+
+    With each ``c_k`` the product of the extents before it, and ``c_1 = 1``, the sum takes all values from ``c_0`` on.
+    """
+    facts, left = box.facts, dict[str, Extent]()
+    for name in digits:
+        split = coefficient_of(value, name) if isinstance(value, Poly) else None
+        if split is None or _varies(split[0], box, facts) or not (sign := facts.sign(split[0])):
+            return False
+        value = split[1]
+        if sign < 0:  # the digit counts down
+            value = value + split[0] * (box.extents[name] - 1)
+        left[name] = sign * split[0]
+    reach: Extent = 1
+    while left:
+        lowest = next((name for name, step in left.items() if facts.reduce(step - reach) == 0), None)
+        if lowest is None:
+            return False
+        reach = facts.reduce(reach * box.extents[lowest])
+        del left[lowest]
+    if _varies(value, box, facts):
+        return False
+    return facts.nonnegative(facts.reduce(-1 * value)) and facts.nonnegative(facts.reduce(value + reach - extent))

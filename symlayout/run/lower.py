@@ -17,7 +17,7 @@ from symlayout.algebra.floor_normal_form import digit_name
 from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, names_of, product, symbol, text
 from symlayout.algebra.table import Table
 from symlayout.errors import InconclusiveError, ShapeError
-from symlayout.maps.adjoint_map import Adjoint
+from symlayout.maps.adjoint_map import Adjoint, reads_each
 from symlayout.maps.compose_chain import NOTHING, Read, Window, normalise
 from symlayout.maps.composed_map import index_map_of
 from symlayout.maps.split_digits import Box, divisor, output_box, refine, where
@@ -297,13 +297,13 @@ class Lowering:
     def _covered(self, reads: Sequence[Read]) -> bool:
         """Return whether each element of the leaf is read exactly once.
 
-        It is if each is read at most once, and the tensor has as many elements as the leaf.
+        It is if each is read at most once, and the tensor has as many elements as the leaf, or each is read.
         """
         if self.adjoint is None or not self.adjoint.copies or len(reads) != 1:
             return False
         (read,) = reads
         whole = not read.windows and not read.guards
-        return whole and same_size(self.t.extents, self.output.extents, self.facts)
+        return (whole and same_size(self.t.extents, self.output.extents, self.facts)) or reads_each(self.t, self.output)
 
     def _background(self) -> NestPiece:
         """Return the piece that fills the output with zeros."""

@@ -281,6 +281,91 @@ def test_elements_move_where_none_is_read_twice(copies: bool, make: Callable[[sl
     assert adjoint.subs({H: 8, W: 6, N: 2}).copies is copies  # which decides the sign of zeros, so it stays
 
 
+P = sl.dim("p")
+SIZES = [
+    dict(zip("HWp", sizes, strict=True)) for sizes in itertools.product((0, 1, 2, 3, 6), (0, 1, 2, 4, 5), (0, 1, 3))
+]
+
+
+def numbered(y: sl.Tensor, sizes: dict[str, int]) -> tuple[Array, dict[str, int]] | None:
+    """Return the numbers of the elements that *y* reads, negative for fills, and its sizes; None if not valid."""
+    sizes = {name: n for name, n in sizes.items() if name in y.facts.dims}
+    x = np.arange(sizes["H"] * sizes["W"], dtype="i8").reshape(sizes["H"], sizes["W"]) + 1000
+    try:
+        return sl.interpret(y, x, dims=sizes) - 1000, sizes
+    except sl.ShapeError:
+        return None
+
+
+@pytest.mark.parametrize(
+    ("each", "make"),
+    [
+        (True, lambda x: sl.pad(x, [[1, 2], [0, 1]])),
+        (True, lambda x: sl.pad(x, [[P, 2], [0, P]])),
+        (True, lambda x: sl.flip(sl.transpose(sl.pad(x, 2)), 0)),
+        (True, lambda x: sl.pad(x, 2)[1:-1, 2:]),
+        (True, lambda x: sl.pad(x, 3)[sl.dim("p", max=3) :]),
+        (False, lambda x: sl.pad(x, 2)[P:]),
+        (True, lambda x: sl.space_to_batch(x[..., None], [2], [[1, 1]])),
+        (True, lambda x: sl.window(sl.pad(x, [[0, 0], [1, 1]]), 2, axis=1, strides=2)),
+        (False, lambda x: sl.window(x, 2, axis=1, strides=2)),
+        (False, lambda x: sl.flip(x)[1:, ::2]),
+        (False, lambda x: sl.pad(x, 2)[3:]),
+        (False, lambda x: sl.pad(x, [[-P, 2], [0, 0]])),
+        (False, lambda x: sl.pad(x, [[0, 0], [-1, 0]])),
+        (False, lambda x: x[1:2]),
+        (False, lambda x: x[2:2]),
+        (False, lambda x: sl.pad(x[:, :2], [[0, 0], [0, 2]])),
+        (False, lambda x: sl.pad(sl.pad(x, [[1, 1], [0, 0]])[2:-2], [[2, 2], [0, 0]])),
+        (False, lambda x: sl.pad(x, [[H, 3 * H], [0, 0]])[::2]),
+    ],
+)
+def test_zeros_are_written_first_unless_each_element_is_read(
+    each: bool, make: Callable[[sl.Tensor], sl.Tensor]
+) -> None:
+    y = make(sl.tensor((H, W), name="x"))
+    adjoint = sl.adjoint(y)
+    assert adjoint.copies
+    assert (lower(adjoint)[0].background is None) is each
+    kernel = sl.compile(adjoint, dtype="f4", strict=True)
+    missed = 0
+    for valid in SIZES:
+        if (made := numbered(y, valid)) is None:
+            continue
+        read, sizes = made
+        missed += not set(range(sizes["H"] * sizes["W"])) <= set(read.ravel().tolist())
+        expected = np.zeros(sizes["H"] * sizes["W"], "f4")
+        dy = cotangent(read.shape, "f4")
+        expected[read[read >= 0]] = dy[read >= 0]
+        out = np.full((sizes["H"], sizes["W"]), 7, "f4")
+        assert same_bits(kernel(dy, out=out, dims=sizes), expected.reshape(out.shape)), sizes
+    assert (missed == 0) is each
+
+
+def test_a_diagonal_leaves_elements_unread() -> None:
+    @sl.operation
+    def diagonal(x: Any) -> Any:
+        from symlayout.tensors.declaration import index_map
+
+        return index_map(x.shape[:1], lambda i: (i, i))
+
+    adjoint = sl.adjoint(diagonal(sl.tensor((H, H), name="x")))
+    assert adjoint.copies
+    out = np.full((3, 3), 7, "f4")
+    assert (
+        sl.compile(adjoint, strict=True)(np.arange(1, 4, dtype="f4"), out=out).tolist() == np.diag([1, 2, 3]).tolist()
+    )
+
+
+def test_an_output_that_may_be_empty_leaves_elements_unread() -> None:
+    adjoint = sl.adjoint(sl.tensor((1, W), name="x")[: sl.dim("p", max=1)])
+    assert adjoint.copies
+    kernel = sl.compile(adjoint, strict=True)
+    for rows in (0, 1):
+        dy = np.full((rows, 3), 2, "f4")
+        assert kernel(dy, out=np.full((1, 3), 7, "f4"), dims={"p": rows}).tolist() == [[2 * rows] * 3]
+
+
 def test_a_product_of_coordinates_is_no_stride() -> None:
     """The coefficient of i is j: where j is 0, all i read one element."""
 
