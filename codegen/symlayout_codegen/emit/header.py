@@ -97,7 +97,7 @@ def parts_of(body: Body, halves: bool) -> frozenset[str]:
 def _headers(names: list[str], halves: bool, apart: frozenset[str] = frozenset()) -> dict[str, str]:
     """Return the headers that have the parts *names* and what they need; those of *apart* are linked."""
     whole = [name for name in in_order(names, apart) if name not in NIBBLES | VALUES]
-    first = f"{without_passes()}#define SL_LINKED\n\n" if apart else f"{_gcc_options()}\n"
+    first = f"{_CALLS_ONLY}#define SL_LINKED\n\n" if apart else f"{_gcc_options()}\n"
     texts = {RUNTIME_HEADER: _guarded(_RUNTIME, "SYMLAYOUT_RUNTIME_H", first + join(whole, apart=apart))}
     if halves:
         own = f'#include "{RUNTIME_HEADER}"\n\n{join([name for name in names if name in NIBBLES], given=whole)}'
@@ -112,7 +112,7 @@ def without_passes(*further: str) -> str:
 
     It also has the options *further*.
     """
-    return _gcc_options("no-thread-jumps", "no-ipa-pure-const", "no-ipa-modref", *further)
+    return _gcc_options(*further, "no-thread-jumps", "no-ipa-pure-const", "no-ipa-modref")
 
 
 def _gcc_options(*further: str) -> str:
@@ -124,6 +124,16 @@ def _gcc_options(*further: str) -> str:
     """
     options = ", ".join(f'"{option}"' for option in ("no-ipa-ra", *further))
     return f"#if defined __GNUC__ && !defined __clang__\n#pragma GCC optimize({options})\n#endif\n"
+
+
+_CALLS_ONLY = without_passes(
+    "O2", "vect-cost-model=dynamic", "no-tree-slp-vectorize", "no-tree-vrp", "no-gcse", "no-tree-pre", "no-tree-ccp",
+    "no-schedule-insns2", "ira-region=one", "align-loops=32",
+)  # fmt: skip
+"""What has gcc take two thirds of the time for a kernel that is linked: its loops are around calls of the runtime.
+
+The runtime's vectors are explicit there, but for loops over single elements, which gcc still makes vectors of.
+"""
 
 
 def _guarded(about: str, guard: str, text: str) -> str:
