@@ -33,6 +33,13 @@ y = sl.tensorflow.space_to_batch_nd(sl.tensor("N, 2*h, 2*w, C"), block_shape=[2,
 y.shape
 print(middle(lambda k: sl.compile(y, dtype="float32", strict=True), 1))
 """
+_COMPILE_TRANSPOSE = """
+import numpy as np, symlayout as sl
+sl.compile(sl.flip(sl.tensor("N")), dtype="uint8", strict=True)
+y = sl.transpose(sl.tensor("N, C, h, w"), (0, 2, 3, 1))
+y.shape
+print(middle(lambda k: sl.compile(y, dtype="float32", strict=True), 1))
+"""
 _INFER = """
 import symlayout as sl
 tensors = [
@@ -134,6 +141,7 @@ FIGURES = (
     Figure("jax.eval_shape of one operation of 2, fixed shapes", 0.0, _INFER_JAX, needs="jax"),
     Figure("round trip proved, 4-D, all symbolic, chains built anew", 2e-3, _PROOF),
     Figure("first compile", 0.25, _COMPILE, cache="empty"),
+    Figure("first compile of a transpose, 2 processors", 0.25, _COMPILE_TRANSPOSE, cache="empty", processors=2),
     Figure("compile from the cache", 5e-3, _COMPILE, cache="kept"),
     *(
         Figure(f"time of 2 threads by that of 1, {what} of {size} MiB", goal, program, processors=2, is_time=False)
