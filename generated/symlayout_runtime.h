@@ -2345,9 +2345,6 @@ SL_INLINE const int64_t *sl_offsets_from(sl_offset_table *lines, const sl_axis *
  * from[i + column[j]].
  * Needs: axes. */
 
-/* Whether a band of fewer than SL_TILED_FROM rows or columns can hold a square. */
-#define SL_HAS_BANDS (16 / SL_ELEMENT_SIZE < SL_TILED_FROM)
-
 /* How the definitions of transpose_pieces begin. */
 #define SL_DECLARE_PART(name)                                                                                        \
     SL_LINKABLE void name(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,            \
@@ -2494,6 +2491,26 @@ SL_ALWAYS_INLINE void sl_transpose_squares(sl_lanes row[SL_LANES_16])
 {
     SL_ZIP_UNTIL(SL_LANES_16, sl_zip_squares(row));
 }
+
+#if SL_ELEMENT_SIZE <= 2
+/* The same step for half of the rows: the first zip of squares makes its two halves, which have nothing to do with each
+ * other after it. */
+#define SL_HALF_SQUARE (SL_LANES_16 / 2)
+SL_ALWAYS_INLINE void sl_zip_half(sl_lanes row[SL_HALF_SQUARE])
+{
+    sl_lanes zipped[SL_HALF_SQUARE];
+    SL_UNROLL
+    for (int k = 0; k < SL_HALF_SQUARE / 2; ++k) {
+        const sl_lanes a = row[k], b = row[k + SL_HALF_SQUARE / 2];
+        zipped[2 * k] = __builtin_shufflevector(a, b, SL_EACH_OF_MAX(SL_ZIP_GROUPS_LOW, 0, SL_LANES_MAX, SL_LANES_16));
+        zipped[2 * k + 1] =
+            __builtin_shufflevector(a, b, SL_EACH_OF_MAX(SL_ZIP_GROUPS_HIGH, 0, SL_LANES_MAX, SL_LANES_16));
+    }
+    SL_UNROLL
+    for (int k = 0; k < SL_HALF_SQUARE; ++k)
+        row[k] = zipped[k];
+}
+#endif
 
 /* Transposes a matrix of squares, SL_SQUARES_PER_VECTOR by SL_SQUARES_PER_VECTOR, by unzipping each two rows as often: the
  * first half of the rows gets their even squares, the second their odd ones.  Unlike a zip of vectors of four squares,
@@ -2767,28 +2784,22 @@ SL_ALWAYS_INLINE sl_words sl_load_low(const element *from)
     return (sl_words){*(const anywhere *)from, 0};
 }
 
+/* Zips 8 bytes at *low* with 8 at *high*. */
+SL_ALWAYS_INLINE sl_lanes sl_zip_eights(const element *low, const element *high)
+{
+    return __builtin_shufflevector((sl_lanes)sl_load_low(low), (sl_lanes)sl_load_low(high),
+                                   SL_EACH_OF_16(SL_ZIP_LOW, 0, 16));
+}
+
 /* Transposes to 8 rows from 8 bytes of each column: to[row[i] + j] = from[i + column[j]]. */
 SL_ALWAYS_INLINE void sl_transpose_half(element *restrict to, const int64_t *row, const element *restrict from,
                                         const int64_t column[16])
 {
-    sl_lanes_16 line[8], zipped[8];
+    sl_lanes line[8];
     SL_UNROLL
-    for (int k = 0; k < 8; ++k) {
-        const sl_lanes_16 a = (sl_lanes_16)sl_load_low(from + column[k]);
-        const sl_lanes_16 b = (sl_lanes_16)sl_load_low(from + column[k + 8]);
-        line[k] = __builtin_shufflevector(a, b, SL_EACH_OF_16(SL_ZIP_LOW, 0, 16));
-    }
-    SL_UNROLL
-    for (int step = 0; step < 3; ++step) {
-        SL_UNROLL
-        for (int k = 0; k < 4; ++k) {
-            zipped[2 * k] = __builtin_shufflevector(line[k], line[k + 4], SL_EACH_OF_16(SL_ZIP_LOW, 0, 16));
-            zipped[2 * k + 1] = __builtin_shufflevector(line[k], line[k + 4], SL_EACH_OF_16(SL_ZIP_HIGH, 0, 16));
-        }
-        SL_UNROLL
-        for (int k = 0; k < 8; ++k)
-            line[k] = zipped[k];
-    }
+    for (int k = 0; k < 8; ++k)
+        line[k] = sl_zip_eights(from + column[k], from + column[k + 8]);
+    SL_ZIP_UNTIL(8, sl_zip_half(line));
     SL_UNROLL
     for (int k = 0; k < 8; ++k)
         sl_store_16(to + row[k], (sl_bytes_16)line[k]);
@@ -2816,29 +2827,46 @@ SL_OUT_OF_LINE void sl_transpose_square(element *restrict to, const int64_t *row
 
 /* Transposes of strips: few columns, of which a vector holds a row, by any number of rows.
  *
- * Assumes: elements of 4 or 8 bytes.
+ * Assumes: nothing.
  * Needs: axes, integers, transpose_squares, zips. */
 
-/* Strips are as wide as a vector, and at most 32 bytes: a set of the first-level cache holds the lines of their
- * columns, wherever they begin. */
-#define SL_HAS_STRIPS (SL_HAS_SHUFFLES && SL_ELEMENT_SIZE >= 4)
+/* Strips are as wide as a vector, and at most 32 bytes: of 4 bytes and more, a set of the first-level cache holds the
+ * lines of their columns, wherever they begin. */
+#define SL_HAS_STRIPS SL_HAS_SHUFFLES
 #if SL_HAS_STRIPS
 #if SL_VECTOR_BYTES == 16
 #define SL_STRIP SL_LANES_16
 #else
 #define SL_STRIP (2 * SL_LANES_16)
-#if SL_ELEMENT_SIZE == 4
+#if SL_ELEMENT_SIZE == 1
+#define SL_EACH_OF_STRIP SL_LIST_32
+#elif SL_ELEMENT_SIZE == 2
+#define SL_EACH_OF_STRIP SL_LIST_16
+#elif SL_ELEMENT_SIZE == 4
 #define SL_EACH_OF_STRIP SL_LIST_8
 #else
 #define SL_EACH_OF_STRIP SL_LIST_4
 #endif
 #endif
 
-/* Transposes rows i to i + SL_LANES_16 of a strip, whose columns begin at *at*.  Without a table *row*, the offset of a
- * row from the one before is *step*, and *to* is where row i begins. */
-SL_ALWAYS_INLINE void sl_transpose_rows_16(element *restrict to, const int64_t *row, int64_t step,
+/* Transposes rows i to i + SL_LANES_16 of a strip, whose columns begin at *at*.  Rows are at the offsets *row*, or *even*, a
+ * literal: then the offset of a row from the one before is *step*, and *to* is where row i begins. */
+SL_ALWAYS_INLINE void sl_transpose_rows_16(element *restrict to, const int even, const int64_t *row, int64_t step,
                                            const element *const *at, int64_t i)
 {
+#if SL_HAS_HALVES
+    SL_UNROLL
+    for (int64_t half = 0; half < 16; half += 8) {
+        sl_lanes line[8];
+        SL_UNROLL
+        for (int64_t k = 0; k < 8; ++k)
+            line[k] = sl_zip_eights(at[k] + i + half, at[k + 8] + i + half);
+        SL_ZIP_UNTIL(8, sl_zip_half(line));
+        SL_UNROLL
+        for (int64_t k = 0; k < 8; ++k, to += step)
+            sl_store_16(even ? to : to + row[i + half + k], (sl_bytes_16)line[k]);
+    }
+#else
     sl_lanes_16 line[SL_LANES_16];
     SL_UNROLL
     for (int64_t k = 0; k < SL_LANES_16; ++k)
@@ -2846,41 +2874,47 @@ SL_ALWAYS_INLINE void sl_transpose_rows_16(element *restrict to, const int64_t *
     SL_ZIP_UNTIL(SL_LANES_16, sl_zip_square(line));
     SL_UNROLL
     for (int64_t k = 0; k < SL_LANES_16; ++k, to += step)
-        sl_store_16(row ? to + row[i + k] : to, (sl_bytes_16)line[k]);
+        sl_store_16(even ? to : to + row[i + k], (sl_bytes_16)line[k]);
+#endif
 }
 #if SL_VECTOR_BYTES == 16
 #define sl_transpose_rows sl_transpose_rows_16
 #else
+/* The step of sl_zip_squares for two squares side by side. */
+SL_ALWAYS_INLINE void sl_zip_pair(sl_lanes_32 row[SL_LANES_16])
+{
+    sl_lanes_32 zipped[SL_LANES_16];
+    SL_UNROLL
+    for (int64_t k = 0; k < SL_LANES_16 / 2; ++k) {
+        const sl_lanes_32 a = row[k], b = row[k + SL_LANES_16 / 2];
+        zipped[2 * k] = __builtin_shufflevector(a, b, SL_EACH_OF_STRIP(SL_ZIP_GROUPS_LOW, 0, SL_STRIP, SL_LANES_16));
+        zipped[2 * k + 1] =
+            __builtin_shufflevector(a, b, SL_EACH_OF_STRIP(SL_ZIP_GROUPS_HIGH, 0, SL_STRIP, SL_LANES_16));
+    }
+    SL_UNROLL
+    for (int64_t k = 0; k < SL_LANES_16; ++k)
+        row[k] = zipped[k];
+}
+
 /* The same of a strip of two squares side by side, of which a vector gets a row: a load to half of a vector costs less
  * than a shuffle between halves. */
-SL_ALWAYS_INLINE void sl_transpose_rows(element *restrict to, const int64_t *row, int64_t step,
+SL_ALWAYS_INLINE void sl_transpose_rows(element *restrict to, const int even, const int64_t *row, int64_t step,
                                         const element *const *at, int64_t i)
 {
-    sl_lanes_32 line[SL_LANES_16], zipped[SL_LANES_16];
+    sl_lanes_32 line[SL_LANES_16];
     SL_UNROLL
     for (int64_t k = 0; k < SL_LANES_16; ++k)
         line[k] = (sl_lanes_32)sl_load_halves(at[k] + i, at[k + SL_LANES_16] + i);
-    SL_UNROLL
-    for (int64_t side = 1; side < SL_LANES_16; side *= 2) {
-        SL_UNROLL
-        for (int64_t k = 0; k < SL_LANES_16 / 2; ++k) {
-            const sl_lanes_32 a = line[k], b = line[k + SL_LANES_16 / 2];
-            zipped[2 * k] = __builtin_shufflevector(a, b, SL_EACH_OF_STRIP(SL_ZIP_GROUPS_LOW, 0, SL_STRIP, SL_LANES_16));
-            zipped[2 * k + 1] =
-                __builtin_shufflevector(a, b, SL_EACH_OF_STRIP(SL_ZIP_GROUPS_HIGH, 0, SL_STRIP, SL_LANES_16));
-        }
-        SL_UNROLL
-        for (int64_t k = 0; k < SL_LANES_16; ++k)
-            line[k] = zipped[k];
-    }
+    SL_ZIP_UNTIL(SL_LANES_16, sl_zip_pair(line));
     SL_UNROLL
     for (int64_t k = 0; k < SL_LANES_16; ++k, to += step)
-        sl_store_32(row ? to + row[i + k] : to, (sl_bytes_32)line[k]);
+        sl_store_32(even ? to : to + row[i + k], (sl_bytes_32)line[k]);
 }
 #endif
 
-/* The rows of a strip that are transposed before the next strip: their lines stay in the first-level cache. */
-#define SL_ROWS_OF_BAND 48
+/* The rows of a strip that are transposed before the next strip: their lines stay in the first-level cache.  They are a few
+ * lines of the source. */
+#define SL_ROWS_OF_BAND (SL_ELEMENT_SIZE >= 4 ? 48 : 128)
 
 /* The extent of pieces, at most *most* and alike, that *extent* is cut into; a multiple of *unit*. */
 SL_INLINE int64_t sl_alike(int64_t extent, int64_t most, int64_t unit)
@@ -2899,24 +2933,32 @@ SL_ALWAYS_INLINE void sl_begin_strip(const element **at, const element *from, co
 
 /* Transposes *rows* >= SL_LANES_16 rows of a strip of SL_STRIP columns, or of SL_LANES_16; the last rows may be written
  * twice. */
-SL_ALWAYS_INLINE void sl_transpose_strip(element *restrict to, const int64_t *row, int64_t step,
+SL_ALWAYS_INLINE void sl_transpose_strip(element *restrict to, const int even, const int64_t *row, int64_t step,
                                          const element *const *at, int64_t rows, int64_t strip)
 {
     for (int64_t k = 0; k < rows; k += SL_LANES_16) {
         const int64_t i = sl_min(k, rows - SL_LANES_16);
-        element *const into = row ? to : to + i * step;
+        element *const into = even ? to + i * step : to;
         if (strip == SL_STRIP)
-            sl_transpose_rows(into, row, step, at, i);
+            sl_transpose_rows(into, even, row, step, at, i);
         else
-            sl_transpose_rows_16(into, row, step, at, i);
+            sl_transpose_rows_16(into, even, row, step, at, i);
     }
 }
 #endif
 
 /* Fewer rows or columns of one step are a band.  Where a vector is a line, tiles of whole lines do as well from 64 on;
- * far arrays are staged. */
-#define SL_FEWEST_TILED(far)                                                                                         \
-    (!SL_HAS_STRIPS ? SL_TILED_FROM : (far) ? 2 * SL_TILE : SL_VECTOR_BYTES == 64 ? 4 * SL_TILE : 5 * SL_TILE)
+ * far arrays are staged.  Of 2 bytes, and of 1 byte where vectors have 16, any number is one: squares between registers
+ * take less time than tiles through a block on the stack; vectors of 64 bytes hold so many bytes that tiles do. */
+#if !SL_HAS_STRIPS
+#define SL_FEWEST_TILED(far) SL_TILED_FROM
+#elif SL_ELEMENT_SIZE >= 4
+#define SL_FEWEST_TILED(far) ((far) ? 2 * SL_TILE : SL_VECTOR_BYTES == 64 ? 4 * SL_TILE : 5 * SL_TILE)
+#elif SL_ELEMENT_SIZE == 2 || SL_VECTOR_BYTES == 16
+#define SL_FEWEST_TILED(far) ((far) ? 0 : INT64_MAX)
+#else
+#define SL_FEWEST_TILED(far) ((far) || SL_VECTOR_BYTES == 64 ? 0 : 2 * SL_TILE)
+#endif
 
 /* Pieces of a transpose: what is smaller than a tile, thinner than a square, or a band of few rows or columns.
  *
@@ -2928,7 +2970,7 @@ SL_ALWAYS_INLINE void sl_transpose_strip(element *restrict to, const int64_t *ro
  * as many side by side as fit; the last ones overlap the ones before. */
 SL_DECLARE_PART(sl_transpose_part)
 {
-#if SL_HAS_STRIPS
+#if SL_ELEMENT_SIZE >= 4 || SL_VECTOR_BYTES == 16
     const int64_t strip = columns < SL_STRIP ? SL_LANES_16 : SL_STRIP;
     for (int64_t left = 0; left < columns; left += strip) {
         const int64_t j = sl_min(left, columns - strip);
@@ -2940,14 +2982,8 @@ SL_DECLARE_PART(sl_transpose_part)
         }
 #endif
         sl_begin_strip(at, from, column + j, strip);
-        sl_transpose_strip(to + j, row, 0, at, rows, strip);
+        sl_transpose_strip(to + j, 0, row, 0, at, rows, strip);
     }
-#elif SL_SQUARES_PER_VECTOR == 1
-    for (int64_t top = 0; top < rows; top += SL_LANES_16)
-        for (int64_t left = 0; left < columns; left += SL_LANES_16) {
-            const int64_t i = sl_min(top, rows - SL_LANES_16), j = sl_min(left, columns - SL_LANES_16);
-            sl_transpose_square(to + j, row + i, from + i, column + j);
-        }
 #else
     const int flat = columns >= SL_LANES_MAX, tall = !flat && rows >= SL_LANES_MAX;
     const int64_t high = tall ? SL_LANES_MAX : SL_LANES_16, wide = flat ? SL_LANES_MAX : SL_LANES_16;
@@ -3018,7 +3054,6 @@ SL_DECLARE_THIN(sl_transpose_thin)
         }
 }
 
-#if SL_HAS_STRIPS
 /* Transposes a band in strips of *strip* columns, a literal. */
 SL_ALWAYS_INLINE void sl_transpose_strips(element *restrict to, int64_t to_stride, const element *restrict from,
                                           int64_t stride, int64_t rows, int64_t columns, const int64_t strip)
@@ -3028,38 +3063,23 @@ SL_ALWAYS_INLINE void sl_transpose_strips(element *restrict to, int64_t to_strid
         for (int64_t left = 0; left < columns; left += strip) {
             const int64_t i = sl_min(top, rows - SL_LANES_16), down = sl_min(high, rows - i);
             const int64_t j = sl_min(left, columns - strip);
-            const element *at[SL_STRIP];
-            at[0] = from + i + j * stride;
+            const element *at[SL_STRIP], *begin = from + i + j * stride;
             SL_UNROLL
-            for (int64_t k = 1; k < SL_STRIP; ++k)
-                at[k] = k < strip ? at[k - 1] + stride : at[k - 1];
-            sl_transpose_strip(to + i * to_stride + j, 0, to_stride, at, down, strip);
+            for (int64_t k = 0; k < SL_STRIP; ++k) {
+                at[k] = begin;
+                begin += k + 1 < strip ? stride : 0;
+            }
+            sl_transpose_strip(to + i * to_stride + j, 1, 0, to_stride, at, down, strip);
         }
 }
-#endif
 
-/* Transposes few rows or columns, but not fewer than a square has, in strips or square by square along the long
- * side. */
+/* Transposes few rows or columns, but not fewer than a square has, in strips along the long side. */
 SL_DECLARE_BAND(sl_transpose_band)
 {
-#if SL_HAS_STRIPS
     if (columns < SL_STRIP)
         sl_transpose_strips(to, to_stride, from, stride, rows, columns, SL_LANES_16);
     else
         sl_transpose_strips(to, to_stride, from, stride, rows, columns, SL_STRIP);
-#else
-    for (int64_t top = 0; SL_HAS_BANDS && top < rows; top += SL_LANES_16)
-        for (int64_t left = 0; left < columns; left += SL_LANES_16) {
-            const int64_t i = sl_min(top, rows - SL_LANES_16), j = sl_min(left, columns - SL_LANES_16);
-            int64_t row[SL_LANES_16], column[SL_LANES_16];
-            for (int64_t k = 0; k < SL_LANES_16; ++k) {
-                row[k] = k * to_stride;
-                column[k] = k * stride;
-            }
-            sl_transpose_square_of(to + i * to_stride + j, row, from + i + j * stride, column, SL_LANES_16,
-                                   SL_LANES_16);
-        }
-#endif
 }
 #else
 SL_DECLARE_PART(sl_transpose_part)
@@ -3084,16 +3104,94 @@ SL_DECLARE_BAND(sl_transpose_band)
 }
 #endif
 
+/* Transposes of small elements that read cache lines whole: as many rows as a line has elements, some columns.
+ *
+ * Assumes: row[i] and column[j] are offsets in elements: to[row[i] + j] = from[i + column[j]].
+ * Needs: integers, transpose_squares, zips. */
+
+/* Where a vector is a line, each is read whole as it is. */
+#define SL_HAS_LINES (SL_HAS_SHUFFLES && SL_ELEMENT_SIZE <= 2 && SL_SQUARES_PER_VECTOR < 4)
+#if SL_HAS_LINES
+#define SL_VECTORS_PER_LINE (4 / SL_SQUARES_PER_VECTOR)
+
+/* Loads and transposes what the first zip left of half of the rows of squares. */
+SL_ALWAYS_INLINE void sl_finish_half(sl_lanes line[SL_HALF_SQUARE], const sl_lanes zipped[SL_HALF_SQUARE])
+{
+    SL_UNROLL
+    for (int k = 0; k < SL_HALF_SQUARE; ++k)
+        line[k] = zipped[k];
+    SL_ZIP_UNTIL(SL_HALF_SQUARE, sl_zip_half(line));
+}
+
+/* Transposes SL_TILE rows of *columns* >= SL_LANES_16 columns, at most SL_TILE, through a block on the stack: all of a line is zipped with
+ * all of another, and each row is finished by itself.  So a line that is read does not have to stay in the cache, where
+ * others of its set follow it; nor do those that are written. */
+SL_OUT_OF_LINE void sl_transpose_lines(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
+                                       const int64_t *column, int64_t columns)
+{
+    const int64_t groups = (columns + SL_LANES_16 - 1) / SL_LANES_16, last = columns - SL_LANES_16;
+    sl_lanes block[4][SL_VECTORS_PER_LINE][2][SL_HALF_SQUARE];
+    for (int64_t g = 0; g < groups; ++g)
+        for (int64_t k = 0; k < SL_HALF_SQUARE; ++k) {
+            const int64_t j = sl_min(g * SL_LANES_16, last) + k; /* the last group may overlap the one before */
+            const element *const first = from + column[j], *const second = from + column[j + SL_HALF_SQUARE];
+            SL_UNROLL
+            for (int64_t v = 0; v < SL_VECTORS_PER_LINE; ++v) {
+                const sl_lanes a = (sl_lanes)sl_load_max(first + v * SL_LANES_MAX);
+                const sl_lanes b = (sl_lanes)sl_load_max(second + v * SL_LANES_MAX);
+                block[g][v][0][k] =
+                    __builtin_shufflevector(a, b, SL_EACH_OF_MAX(SL_ZIP_GROUPS_LOW, 0, SL_LANES_MAX, SL_LANES_16));
+                block[g][v][1][k] =
+                    __builtin_shufflevector(a, b, SL_EACH_OF_MAX(SL_ZIP_GROUPS_HIGH, 0, SL_LANES_MAX, SL_LANES_16));
+            }
+        }
+    for (int64_t v = 0; v < SL_VECTORS_PER_LINE; ++v)
+        for (int64_t half = 0; half < 2; ++half) {
+            const int64_t *const at = row + v * SL_LANES_MAX + half * SL_HALF_SQUARE;
+            int64_t g = 0;
+#if SL_SQUARES_PER_VECTOR == 2
+            for (; (g + 2) * SL_LANES_16 <= columns; g += 2) {
+                sl_lanes left[SL_HALF_SQUARE], right[SL_HALF_SQUARE];
+                sl_finish_half(left, block[g][v][half]);
+                sl_finish_half(right, block[g + 1][v][half]);
+                SL_UNROLL
+                for (int k = 0; k < SL_HALF_SQUARE; ++k) {
+                    const sl_words a = (sl_words)left[k], b = (sl_words)right[k];
+                    sl_store_max(to + at[k] + g * SL_LANES_16, (sl_bytes_max)__builtin_shufflevector(a, b, 0, 1, 4, 5));
+                    sl_store_max(to + at[k + SL_LANES_16] + g * SL_LANES_16,
+                                 (sl_bytes_max)__builtin_shufflevector(a, b, 2, 3, 6, 7));
+                }
+            }
+#endif
+            for (; g < groups; ++g) {
+                element *const into = to + sl_min(g * SL_LANES_16, last);
+                sl_lanes line[SL_HALF_SQUARE];
+                sl_finish_half(line, block[g][v][half]);
+                SL_UNROLL
+                for (int k = 0; k < SL_HALF_SQUARE; ++k) {
+#if SL_SQUARES_PER_VECTOR == 2
+                    const sl_words a = (sl_words)line[k];
+                    sl_store_16(into + at[k], (sl_bytes_16)__builtin_shufflevector(a, a, 0, 1));
+                    sl_store_16(into + at[k + SL_LANES_16], (sl_bytes_16)__builtin_shufflevector(a, a, 2, 3));
+#else
+                    sl_store_16(into + at[k], (sl_bytes_16)line[k]);
+#endif
+                }
+            }
+        }
+}
+#endif
+
 /* A transpose of one tile, a cache line a side, or of a column of squares.
  *
  * Assumes: row[i] and column[j] are offsets in elements: to[row[i] + j] = from[i + column[j]].
- * Needs: integers, transpose_squares, transpose_strips, zips. */
+ * Needs: integers, transpose_lines, transpose_squares, transpose_strips, zips. */
 
 /* Whether tiles of even rows and columns have a function of their own: the steps need no tables. */
-#define SL_HAS_EVEN_TILES SL_HAS_STRIPS
+#define SL_HAS_EVEN_TILES (SL_HAS_STRIPS && SL_ELEMENT_SIZE >= 4)
 /* Whether these can also be transposed in the order that suits the sets of the cache: a tile of whole vectors is read and
  * written a line at a time as it is. */
-#define SL_HAS_ORDERED_TILES (SL_HAS_STRIPS && SL_SQUARES_PER_VECTOR < 4)
+#define SL_HAS_ORDERED_TILES (SL_HAS_EVEN_TILES && SL_SQUARES_PER_VECTOR < 4)
 
 #if !SL_HAS_SHUFFLES
 SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
@@ -3103,15 +3201,12 @@ SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL
         for (int64_t j = 0; j < SL_TILE; ++j)
             to[row[i] + j] = from[i + column[j]];
 }
-#elif SL_HAS_HALVES
-/* Transposes a tile of bytes, a square at a time.  Four squares write 16 cache lines of the output whole: so few stay in
- * the first-level cache, with most strides that are a power of two too. */
+#elif SL_HAS_LINES
+/* Transposes a tile of small elements. */
 SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
                                       const int64_t column[SL_TILE])
 {
-    for (int64_t i = 0; i < SL_TILE; i += SL_LANES_16)
-        for (int64_t j = 0; j < SL_TILE; j += SL_LANES_16)
-            sl_transpose_halves(to + j, row + i, from + i, column + j);
+    sl_transpose_lines(to, row, from, column, SL_TILE);
 }
 #elif SL_ELEMENT_SIZE >= 4
 #if SL_SQUARES_PER_VECTOR < 4
@@ -3122,16 +3217,17 @@ SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL
     for (int64_t j = 0; j < SL_TILE; j += SL_STRIP) {
         const element *at[SL_STRIP];
         sl_begin_strip(at, from, column + j, SL_STRIP);
-        sl_transpose_strip(to + j, row, 0, at, SL_TILE, SL_STRIP);
+        sl_transpose_strip(to + j, 0, row, 0, at, SL_TILE, SL_STRIP);
     }
 }
 /* Where the columns of a strip of an even tile begin. */
 SL_ALWAYS_INLINE void sl_begin_even_strip(const element **at, const element *from, int64_t column_step)
 {
-    at[0] = from;
     SL_UNROLL
-    for (int64_t k = 1; k < SL_STRIP; ++k)
-        at[k] = at[k - 1] + column_step;
+    for (int64_t k = 0; k < SL_STRIP; ++k) {
+        at[k] = from;
+        from += k + 1 < SL_STRIP ? column_step : 0;
+    }
 }
 /* The same where rows and columns have one step each. */
 SL_OUT_OF_LINE void sl_transpose_even_tile(element *restrict to, int64_t row_step, const element *restrict from,
@@ -3143,7 +3239,7 @@ SL_OUT_OF_LINE void sl_transpose_even_tile(element *restrict to, int64_t row_ste
         sl_begin_even_strip(at, from + j * column_step, column_step);
         SL_UNROLL
         for (int64_t i = 0; i < SL_TILE; i += SL_LANES_16)
-            sl_transpose_rows(to + j + i * row_step, 0, row_step, at, i);
+            sl_transpose_rows(to + j + i * row_step, 1, 0, row_step, at, i);
     }
 }
 /* Transposes *rows* >= SL_LANES_16 even rows of SL_TILE columns, a few rows whole before the next: where the lines that are
@@ -3157,7 +3253,7 @@ SL_OUT_OF_LINE void sl_transpose_rows_first(element *restrict to, int64_t row_st
         for (int64_t j = 0; j < SL_TILE; j += SL_STRIP) {
             const element *at[SL_STRIP];
             sl_begin_even_strip(at, from + i + j * column_step, column_step);
-            sl_transpose_rows(to + i * row_step + j, 0, row_step, at, 0);
+            sl_transpose_rows(to + i * row_step + j, 1, 0, row_step, at, 0);
         }
     }
 }
@@ -3170,7 +3266,7 @@ SL_OUT_OF_LINE void sl_transpose_columns_first(element *restrict to, int64_t row
         for (int64_t i = 0; i < SL_TILE; i += SL_LANES_16) {
             const element *at[SL_STRIP];
             sl_begin_even_strip(at, from + i + j * column_step, column_step);
-            sl_transpose_rows(to + i * row_step + j, 0, row_step, at, 0);
+            sl_transpose_rows(to + i * row_step + j, 1, 0, row_step, at, 0);
             SL_KEEP_LOOP();
         }
 }
@@ -3310,9 +3406,9 @@ SL_INLINE int64_t sl_elements_to_line(const element *first, const sl_axis *axis,
 #define SL_PANEL_WIDTH (512 / SL_ELEMENT_SIZE)
 #define SL_PANEL_HEIGHT (256 / SL_ELEMENT_SIZE)
 #define SL_PANEL_PITCH (SL_PANEL_WIDTH + SL_TILE)
-#define SL_HAS_PANELS SL_HAS_STRIPS
+#define SL_HAS_PANELS (SL_HAS_STRIPS && SL_ELEMENT_SIZE >= 4)
 
-#if SL_HAS_PANELS
+#if SL_HAS_STRIPS
 /* The most cache lines that fall into one set of the first-level cache, one or two at each of the first *count*
  * offsets of *axis*.  A set is 6 bits of an address, in all processors with pages of 4 KB. */
 SL_OUT_OF_LINE int sl_lines_in_a_set(const sl_axis *axis, int64_t count)
@@ -3344,6 +3440,23 @@ SL_INLINE sl_crowd sl_crowd_of(const sl_axis *rows, const sl_axis *columns)
     return (sl_crowd){sl_lines_in_a_set(rows, SL_TILE), sl_lines_in_a_set(columns, SL_TILE)};
 }
 
+/* Whether the lines that are written by the rows of a block stay in the cache until the next strip writes their other
+ * parts: at most *most* of them fall into one set. */
+SL_INLINE int sl_keeps_lines(const sl_axis *rows, int64_t most)
+{
+    return sl_lines_in_a_set(rows, SL_ROWS_OF_BAND) <= most;
+}
+
+/* Whether a transpose of small elements, *many* of them, takes less time in strips than in tiles: the lines that a strip
+ * reads stay in the cache.  Where vectors have 32 bytes, it writes whole vectors.  Measured where stores do not wait. */
+SL_INLINE int sl_pays_in_strips(const sl_axis *rows, const sl_axis *columns, int many)
+{
+    if (SL_ELEMENT_SIZE == 1 && SL_VECTOR_BYTES > 16 && (columns->count < SL_STRIP || rows->count < SL_TILE))
+        return 0;
+    return !many || (!SL_STORES_WAIT && sl_lines_in_a_set(columns, SL_TILE) <= SL_WAYS);
+}
+#endif
+#if SL_HAS_PANELS
 /* Whether a transpose takes less time in panels: where lines that are written and lines that are read share sets, more of
  * them than its SL_WAYS, and the tile comes back to them, since a vector is no line or crosses the begin of one. */
 SL_INLINE int sl_pays_in_panels(const sl_axis *rows, const sl_axis *columns, sl_crowd crowd, int deep)
@@ -3371,13 +3484,6 @@ SL_OUT_OF_LINE void sl_offsets(int64_t *offset, const sl_axis *axis, int64_t fir
             at += axis->jump - axis->high * axis->leap;
         }
     }
-}
-
-/* Whether the lines that are written by the rows of a block stay in the cache until the next strip writes their other
- * parts: at most *most* of them fall into one set. */
-SL_INLINE int sl_keeps_lines(const sl_axis *rows, int64_t most)
-{
-    return sl_lines_in_a_set(rows, SL_ROWS_OF_BAND) <= most;
 }
 
 /* Whether a transpose takes less time in blocks than in tiles side by side: long runs of few columns are read.  Quarters of
@@ -3464,7 +3570,7 @@ SL_OUT_OF_LINE void sl_transpose_panels(element *restrict to, const sl_axis *row
                 const int64_t k = sl_min(beside, across - SL_STRIP);
                 const element *at[SL_STRIP];
                 sl_begin_strip(at, from + i, column + k, SL_STRIP);
-                sl_transpose_strip(held + k, 0, SL_PANEL_PITCH, at, down, SL_STRIP);
+                sl_transpose_strip(held + k, 1, 0, SL_PANEL_PITCH, at, down, SL_STRIP);
             }
             for (int64_t k = 0; k < down; ++k) {
                 const int64_t row = rows->high == 1 ? (i + k) * rows->step : sl_offset(rows, i + k);
@@ -3480,7 +3586,7 @@ SL_OUT_OF_LINE void sl_transpose_panels(element *restrict to, const sl_axis *row
  * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
  * Needs: axes, caches, transpose_panels, transpose_strips. */
 
-#define SL_HAS_LEVELS SL_HAS_STRIPS
+#define SL_HAS_LEVELS SL_HAS_PANELS
 
 #if SL_HAS_LEVELS
 /* A strip is two squares wide, and about so many rows high; the offsets of so many columns are kept. */
@@ -3512,10 +3618,10 @@ SL_ALWAYS_INLINE void sl_transpose_strip_of_levels(element *restrict to, const e
         int64_t next = i + lead, further = lead * strip->step;
         do {
 #if SL_VECTOR_BYTES == 16
-            sl_transpose_rows_16(into, 0, strip->step, at, i);
-            sl_transpose_rows_16(into + SL_LANES_16, 0, strip->step, at + SL_LANES_16, i);
+            sl_transpose_rows_16(into, 1, 0, strip->step, at, i);
+            sl_transpose_rows_16(into + SL_LANES_16, 1, 0, strip->step, at + SL_LANES_16, i);
 #else
-            sl_transpose_rows(into, 0, strip->step, at, i);
+            sl_transpose_rows(into, 1, 0, strip->step, at, i);
 #endif
             i = next;
             next += SL_LANES_16;
@@ -3721,8 +3827,8 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
                         (columns->top == 1 || columns->jump >= leaps);
     const int64_t readable = upwards ? leaps + (columns->top - 1) * columns->jump + height : none;
     const int64_t writable = rows->step == width && rows->high == 1 && width < SL_LANES_16 ? height * width : none;
-    sl_offset_table lines[2], across[SL_TILES_PER_BLOCK][2];
-    lines[0].phase = lines[1].phase = -1;
+    sl_offset_table down_of[2], across[SL_TILES_PER_BLOCK][2];
+    down_of[0].phase = down_of[1].phase = -1;
     for (int64_t k = 0; k < SL_TILES_PER_BLOCK; ++k)
         across[k][0].phase = across[k][1].phase = -1;
     const int64_t bytes = height * width * SL_ELEMENT_SIZE, times = turns->count * turns->high;
@@ -3734,6 +3840,7 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
     int band = few >= SL_LANES_16 && few < SL_FEWEST_TILED(far) && rows->high == 1 && columns->high == 1;
 #if SL_HAS_STRIPS
     band = band && (bytes < SL_NEAR_LEAST || few < SL_TILED_FROM || sl_keeps_lines(rows, SL_WAYS));
+    band = band && (SL_ELEMENT_SIZE >= 4 || sl_pays_in_strips(rows, columns, bytes >= SL_NEAR_LEAST / times));
 #endif
     const int near = sl_is_near(bytes, times);
     const int wait = !near && SL_STORES_WAIT;
@@ -3748,9 +3855,15 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
 #if SL_HAS_EVEN_TILES
     const int even = rows->high == 1 && columns->high == 1 && !hold;
 #endif
-#if SL_HAS_PANELS
+#if SL_HAS_STRIPS
     /* Measured where stores do not wait. */
-    const sl_crowd crowd = bytes >= SL_NEAR_LEAST && !SL_STORES_WAIT ? sl_crowd_of(rows, columns) : (sl_crowd){0, 0};
+    const int many = bytes >= (SL_ELEMENT_SIZE >= 4 ? SL_NEAR_LEAST : SL_NEAR_LEAST / times);
+    const sl_crowd crowd = many && !SL_STORES_WAIT ? sl_crowd_of(rows, columns) : (sl_crowd){0, 0};
+#endif
+#if SL_HAS_LINES
+    const int lines = crowd.read >= 2 * SL_WAYS;
+#endif
+#if SL_HAS_PANELS
     const int panels = !far && sl_pays_in_panels(rows, columns, crowd, deep);
     const int blocks = bytes >= SL_NEAR_LEAST && !deep && !wait && !panels && sl_pays_in_blocks(rows, columns, crowd);
 #endif
@@ -3797,7 +3910,7 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
                 }
                 for (int64_t below = top; below < sl_min(height, top + down); below += SL_TILE) {
                     int64_t i = below, write;
-                    const int64_t high = sl_tile_length(&i, height), *const row = sl_offsets_from(lines, rows, i,
+                    const int64_t high = sl_tile_length(&i, height), *const row = sl_offsets_from(down_of, rows, i,
                                                                                                   high, &write);
                     element *const block = into + write + right[0]; /* what is written now: *high* by *count* */
                     const int64_t count = right[tiles - 1] + wide[tiles - 1] - right[0];
@@ -3834,7 +3947,11 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
 #endif
                         if (high == SL_TILE && wide[k] == SL_TILE)
                             sl_transpose_tile(target, at, source, column[k]);
-                        else if (dense && row == lines->offset && high >= SL_LANES_MAX)
+#if SL_HAS_LINES
+                        else if (lines && high == SL_TILE && wide[k] >= SL_LANES_MAX)
+                            sl_transpose_lines(target, at, source, column[k], wide[k]);
+#endif
+                        else if (dense && row == down_of->offset && high >= SL_LANES_MAX)
                             sl_transpose_dense(target, at, source, column[k], high);
                         else if (high >= SL_LANES_16 && wide[k] >= SL_LANES_16)
                             sl_transpose_part(target, at, source, column[k], high, wide[k]);

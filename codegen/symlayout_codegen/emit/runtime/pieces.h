@@ -7,9 +7,6 @@
 
 #include "axes.h"
 
-/* Whether a band of fewer than SL_TILED_FROM rows or columns can hold a square. */
-#define SL_HAS_BANDS (16 / SL_ELEMENT_SIZE < SL_TILED_FROM)
-
 /* How the definitions of transpose_pieces begin. */
 #define SL_DECLARE_PART(name)                                                                                        \
     SL_LINKABLE void name(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,            \

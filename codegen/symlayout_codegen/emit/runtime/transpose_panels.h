@@ -26,9 +26,9 @@ SL_INLINE int64_t sl_elements_to_line(const element *first, const sl_axis *axis,
 #define SL_PANEL_WIDTH (512 / SL_ELEMENT_SIZE)
 #define SL_PANEL_HEIGHT (256 / SL_ELEMENT_SIZE)
 #define SL_PANEL_PITCH (SL_PANEL_WIDTH + SL_TILE)
-#define SL_HAS_PANELS SL_HAS_STRIPS
+#define SL_HAS_PANELS (SL_HAS_STRIPS && SL_ELEMENT_SIZE >= 4)
 
-#if SL_HAS_PANELS
+#if SL_HAS_STRIPS
 /* The most cache lines that fall into one set of the first-level cache, one or two at each of the first *count*
  * offsets of *axis*.  A set is 6 bits of an address, in all processors with pages of 4 KB. */
 SL_OUT_OF_LINE int sl_lines_in_a_set(const sl_axis *axis, int64_t count)
@@ -60,6 +60,23 @@ SL_INLINE sl_crowd sl_crowd_of(const sl_axis *rows, const sl_axis *columns)
     return (sl_crowd){sl_lines_in_a_set(rows, SL_TILE), sl_lines_in_a_set(columns, SL_TILE)};
 }
 
+/* Whether the lines that are written by the rows of a block stay in the cache until the next strip writes their other
+ * parts: at most *most* of them fall into one set. */
+SL_INLINE int sl_keeps_lines(const sl_axis *rows, int64_t most)
+{
+    return sl_lines_in_a_set(rows, SL_ROWS_OF_BAND) <= most;
+}
+
+/* Whether a transpose of small elements, *many* of them, takes less time in strips than in tiles: the lines that a strip
+ * reads stay in the cache.  Where vectors have 32 bytes, it writes whole vectors.  Measured where stores do not wait. */
+SL_INLINE int sl_pays_in_strips(const sl_axis *rows, const sl_axis *columns, int many)
+{
+    if (SL_ELEMENT_SIZE == 1 && SL_VECTOR_BYTES > 16 && (columns->count < SL_STRIP || rows->count < SL_TILE))
+        return 0;
+    return !many || (!SL_STORES_WAIT && sl_lines_in_a_set(columns, SL_TILE) <= SL_WAYS);
+}
+#endif
+#if SL_HAS_PANELS
 /* Whether a transpose takes less time in panels: where lines that are written and lines that are read share sets, more of
  * them than its SL_WAYS, and the tile comes back to them, since a vector is no line or crosses the begin of one. */
 SL_INLINE int sl_pays_in_panels(const sl_axis *rows, const sl_axis *columns, sl_crowd crowd, int deep)
@@ -87,13 +104,6 @@ SL_OUT_OF_LINE void sl_offsets(int64_t *offset, const sl_axis *axis, int64_t fir
             at += axis->jump - axis->high * axis->leap;
         }
     }
-}
-
-/* Whether the lines that are written by the rows of a block stay in the cache until the next strip writes their other
- * parts: at most *most* of them fall into one set. */
-SL_INLINE int sl_keeps_lines(const sl_axis *rows, int64_t most)
-{
-    return sl_lines_in_a_set(rows, SL_ROWS_OF_BAND) <= most;
 }
 
 /* Whether a transpose takes less time in blocks than in tiles side by side: long runs of few columns are read.  Quarters of
@@ -180,7 +190,7 @@ SL_OUT_OF_LINE void sl_transpose_panels(element *restrict to, const sl_axis *row
                 const int64_t k = sl_min(beside, across - SL_STRIP);
                 const element *at[SL_STRIP];
                 sl_begin_strip(at, from + i, column + k, SL_STRIP);
-                sl_transpose_strip(held + k, 0, SL_PANEL_PITCH, at, down, SL_STRIP);
+                sl_transpose_strip(held + k, 1, 0, SL_PANEL_PITCH, at, down, SL_STRIP);
             }
             for (int64_t k = 0; k < down; ++k) {
                 const int64_t row = rows->high == 1 ? (i + k) * rows->step : sl_offset(rows, i + k);

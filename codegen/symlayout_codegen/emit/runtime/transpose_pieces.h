@@ -15,7 +15,7 @@
  * as many side by side as fit; the last ones overlap the ones before. */
 SL_DECLARE_PART(sl_transpose_part)
 {
-#if SL_HAS_STRIPS
+#if SL_ELEMENT_SIZE >= 4 || SL_VECTOR_BYTES == 16
     const int64_t strip = columns < SL_STRIP ? SL_LANES_16 : SL_STRIP;
     for (int64_t left = 0; left < columns; left += strip) {
         const int64_t j = sl_min(left, columns - strip);
@@ -27,14 +27,8 @@ SL_DECLARE_PART(sl_transpose_part)
         }
 #endif
         sl_begin_strip(at, from, column + j, strip);
-        sl_transpose_strip(to + j, row, 0, at, rows, strip);
+        sl_transpose_strip(to + j, 0, row, 0, at, rows, strip);
     }
-#elif SL_SQUARES_PER_VECTOR == 1
-    for (int64_t top = 0; top < rows; top += SL_LANES_16)
-        for (int64_t left = 0; left < columns; left += SL_LANES_16) {
-            const int64_t i = sl_min(top, rows - SL_LANES_16), j = sl_min(left, columns - SL_LANES_16);
-            sl_transpose_square(to + j, row + i, from + i, column + j);
-        }
 #else
     const int flat = columns >= SL_LANES_MAX, tall = !flat && rows >= SL_LANES_MAX;
     const int64_t high = tall ? SL_LANES_MAX : SL_LANES_16, wide = flat ? SL_LANES_MAX : SL_LANES_16;
@@ -105,7 +99,6 @@ SL_DECLARE_THIN(sl_transpose_thin)
         }
 }
 
-#if SL_HAS_STRIPS
 /* Transposes a band in strips of *strip* columns, a literal. */
 SL_ALWAYS_INLINE void sl_transpose_strips(element *restrict to, int64_t to_stride, const element *restrict from,
                                           int64_t stride, int64_t rows, int64_t columns, const int64_t strip)
@@ -115,38 +108,23 @@ SL_ALWAYS_INLINE void sl_transpose_strips(element *restrict to, int64_t to_strid
         for (int64_t left = 0; left < columns; left += strip) {
             const int64_t i = sl_min(top, rows - SL_LANES_16), down = sl_min(high, rows - i);
             const int64_t j = sl_min(left, columns - strip);
-            const element *at[SL_STRIP];
-            at[0] = from + i + j * stride;
+            const element *at[SL_STRIP], *begin = from + i + j * stride;
             SL_UNROLL
-            for (int64_t k = 1; k < SL_STRIP; ++k)
-                at[k] = k < strip ? at[k - 1] + stride : at[k - 1];
-            sl_transpose_strip(to + i * to_stride + j, 0, to_stride, at, down, strip);
+            for (int64_t k = 0; k < SL_STRIP; ++k) {
+                at[k] = begin;
+                begin += k + 1 < strip ? stride : 0;
+            }
+            sl_transpose_strip(to + i * to_stride + j, 1, 0, to_stride, at, down, strip);
         }
 }
-#endif
 
-/* Transposes few rows or columns, but not fewer than a square has, in strips or square by square along the long
- * side. */
+/* Transposes few rows or columns, but not fewer than a square has, in strips along the long side. */
 SL_DECLARE_BAND(sl_transpose_band)
 {
-#if SL_HAS_STRIPS
     if (columns < SL_STRIP)
         sl_transpose_strips(to, to_stride, from, stride, rows, columns, SL_LANES_16);
     else
         sl_transpose_strips(to, to_stride, from, stride, rows, columns, SL_STRIP);
-#else
-    for (int64_t top = 0; SL_HAS_BANDS && top < rows; top += SL_LANES_16)
-        for (int64_t left = 0; left < columns; left += SL_LANES_16) {
-            const int64_t i = sl_min(top, rows - SL_LANES_16), j = sl_min(left, columns - SL_LANES_16);
-            int64_t row[SL_LANES_16], column[SL_LANES_16];
-            for (int64_t k = 0; k < SL_LANES_16; ++k) {
-                row[k] = k * to_stride;
-                column[k] = k * stride;
-            }
-            sl_transpose_square_of(to + i * to_stride + j, row, from + i + j * stride, column, SL_LANES_16,
-                                   SL_LANES_16);
-        }
-#endif
 }
 #else
 SL_DECLARE_PART(sl_transpose_part)

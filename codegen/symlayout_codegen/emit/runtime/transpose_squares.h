@@ -138,28 +138,22 @@ SL_ALWAYS_INLINE sl_words sl_load_low(const element *from)
     return (sl_words){*(const anywhere *)from, 0};
 }
 
+/* Zips 8 bytes at *low* with 8 at *high*. */
+SL_ALWAYS_INLINE sl_lanes sl_zip_eights(const element *low, const element *high)
+{
+    return __builtin_shufflevector((sl_lanes)sl_load_low(low), (sl_lanes)sl_load_low(high),
+                                   SL_EACH_OF_16(SL_ZIP_LOW, 0, 16));
+}
+
 /* Transposes to 8 rows from 8 bytes of each column: to[row[i] + j] = from[i + column[j]]. */
 SL_ALWAYS_INLINE void sl_transpose_half(element *restrict to, const int64_t *row, const element *restrict from,
                                         const int64_t column[16])
 {
-    sl_lanes_16 line[8], zipped[8];
+    sl_lanes line[8];
     SL_UNROLL
-    for (int k = 0; k < 8; ++k) {
-        const sl_lanes_16 a = (sl_lanes_16)sl_load_low(from + column[k]);
-        const sl_lanes_16 b = (sl_lanes_16)sl_load_low(from + column[k + 8]);
-        line[k] = __builtin_shufflevector(a, b, SL_EACH_OF_16(SL_ZIP_LOW, 0, 16));
-    }
-    SL_UNROLL
-    for (int step = 0; step < 3; ++step) {
-        SL_UNROLL
-        for (int k = 0; k < 4; ++k) {
-            zipped[2 * k] = __builtin_shufflevector(line[k], line[k + 4], SL_EACH_OF_16(SL_ZIP_LOW, 0, 16));
-            zipped[2 * k + 1] = __builtin_shufflevector(line[k], line[k + 4], SL_EACH_OF_16(SL_ZIP_HIGH, 0, 16));
-        }
-        SL_UNROLL
-        for (int k = 0; k < 8; ++k)
-            line[k] = zipped[k];
-    }
+    for (int k = 0; k < 8; ++k)
+        line[k] = sl_zip_eights(from + column[k], from + column[k + 8]);
+    SL_ZIP_UNTIL(8, sl_zip_half(line));
     SL_UNROLL
     for (int k = 0; k < 8; ++k)
         sl_store_16(to + row[k], (sl_bytes_16)line[k]);

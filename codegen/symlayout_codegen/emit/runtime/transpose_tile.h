@@ -1,19 +1,20 @@
 /* A transpose of one tile, a cache line a side, or of a column of squares.
  *
  * Assumes: row[i] and column[j] are offsets in elements: to[row[i] + j] = from[i + column[j]].
- * Needs: integers, transpose_squares, transpose_strips, zips. */
+ * Needs: integers, transpose_lines, transpose_squares, transpose_strips, zips. */
 #pragma once
 
 #include "integers.h"
+#include "transpose_lines.h"
 #include "transpose_squares.h"
 #include "transpose_strips.h"
 #include "zips.h"
 
 /* Whether tiles of even rows and columns have a function of their own: the steps need no tables. */
-#define SL_HAS_EVEN_TILES SL_HAS_STRIPS
+#define SL_HAS_EVEN_TILES (SL_HAS_STRIPS && SL_ELEMENT_SIZE >= 4)
 /* Whether these can also be transposed in the order that suits the sets of the cache: a tile of whole vectors is read and
  * written a line at a time as it is. */
-#define SL_HAS_ORDERED_TILES (SL_HAS_STRIPS && SL_SQUARES_PER_VECTOR < 4)
+#define SL_HAS_ORDERED_TILES (SL_HAS_EVEN_TILES && SL_SQUARES_PER_VECTOR < 4)
 
 #if !SL_HAS_SHUFFLES
 SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
@@ -23,15 +24,12 @@ SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL
         for (int64_t j = 0; j < SL_TILE; ++j)
             to[row[i] + j] = from[i + column[j]];
 }
-#elif SL_HAS_HALVES
-/* Transposes a tile of bytes, a square at a time.  Four squares write 16 cache lines of the output whole: so few stay in
- * the first-level cache, with most strides that are a power of two too. */
+#elif SL_HAS_LINES
+/* Transposes a tile of small elements. */
 SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
                                       const int64_t column[SL_TILE])
 {
-    for (int64_t i = 0; i < SL_TILE; i += SL_LANES_16)
-        for (int64_t j = 0; j < SL_TILE; j += SL_LANES_16)
-            sl_transpose_halves(to + j, row + i, from + i, column + j);
+    sl_transpose_lines(to, row, from, column, SL_TILE);
 }
 #elif SL_ELEMENT_SIZE >= 4
 #if SL_SQUARES_PER_VECTOR < 4
@@ -42,16 +40,17 @@ SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL
     for (int64_t j = 0; j < SL_TILE; j += SL_STRIP) {
         const element *at[SL_STRIP];
         sl_begin_strip(at, from, column + j, SL_STRIP);
-        sl_transpose_strip(to + j, row, 0, at, SL_TILE, SL_STRIP);
+        sl_transpose_strip(to + j, 0, row, 0, at, SL_TILE, SL_STRIP);
     }
 }
 /* Where the columns of a strip of an even tile begin. */
 SL_ALWAYS_INLINE void sl_begin_even_strip(const element **at, const element *from, int64_t column_step)
 {
-    at[0] = from;
     SL_UNROLL
-    for (int64_t k = 1; k < SL_STRIP; ++k)
-        at[k] = at[k - 1] + column_step;
+    for (int64_t k = 0; k < SL_STRIP; ++k) {
+        at[k] = from;
+        from += k + 1 < SL_STRIP ? column_step : 0;
+    }
 }
 /* The same where rows and columns have one step each. */
 SL_OUT_OF_LINE void sl_transpose_even_tile(element *restrict to, int64_t row_step, const element *restrict from,
@@ -63,7 +62,7 @@ SL_OUT_OF_LINE void sl_transpose_even_tile(element *restrict to, int64_t row_ste
         sl_begin_even_strip(at, from + j * column_step, column_step);
         SL_UNROLL
         for (int64_t i = 0; i < SL_TILE; i += SL_LANES_16)
-            sl_transpose_rows(to + j + i * row_step, 0, row_step, at, i);
+            sl_transpose_rows(to + j + i * row_step, 1, 0, row_step, at, i);
     }
 }
 /* Transposes *rows* >= SL_LANES_16 even rows of SL_TILE columns, a few rows whole before the next: where the lines that are
@@ -77,7 +76,7 @@ SL_OUT_OF_LINE void sl_transpose_rows_first(element *restrict to, int64_t row_st
         for (int64_t j = 0; j < SL_TILE; j += SL_STRIP) {
             const element *at[SL_STRIP];
             sl_begin_even_strip(at, from + i + j * column_step, column_step);
-            sl_transpose_rows(to + i * row_step + j, 0, row_step, at, 0);
+            sl_transpose_rows(to + i * row_step + j, 1, 0, row_step, at, 0);
         }
     }
 }
@@ -90,7 +89,7 @@ SL_OUT_OF_LINE void sl_transpose_columns_first(element *restrict to, int64_t row
         for (int64_t i = 0; i < SL_TILE; i += SL_LANES_16) {
             const element *at[SL_STRIP];
             sl_begin_even_strip(at, from + i + j * column_step, column_step);
-            sl_transpose_rows(to + i * row_step + j, 0, row_step, at, 0);
+            sl_transpose_rows(to + i * row_step + j, 1, 0, row_step, at, 0);
             SL_KEEP_LOOP();
         }
 }

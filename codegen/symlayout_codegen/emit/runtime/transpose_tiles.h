@@ -135,8 +135,8 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
                         (columns->top == 1 || columns->jump >= leaps);
     const int64_t readable = upwards ? leaps + (columns->top - 1) * columns->jump + height : none;
     const int64_t writable = rows->step == width && rows->high == 1 && width < SL_LANES_16 ? height * width : none;
-    sl_offset_table lines[2], across[SL_TILES_PER_BLOCK][2];
-    lines[0].phase = lines[1].phase = -1;
+    sl_offset_table down_of[2], across[SL_TILES_PER_BLOCK][2];
+    down_of[0].phase = down_of[1].phase = -1;
     for (int64_t k = 0; k < SL_TILES_PER_BLOCK; ++k)
         across[k][0].phase = across[k][1].phase = -1;
     const int64_t bytes = height * width * SL_ELEMENT_SIZE, times = turns->count * turns->high;
@@ -148,6 +148,7 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
     int band = few >= SL_LANES_16 && few < SL_FEWEST_TILED(far) && rows->high == 1 && columns->high == 1;
 #if SL_HAS_STRIPS
     band = band && (bytes < SL_NEAR_LEAST || few < SL_TILED_FROM || sl_keeps_lines(rows, SL_WAYS));
+    band = band && (SL_ELEMENT_SIZE >= 4 || sl_pays_in_strips(rows, columns, bytes >= SL_NEAR_LEAST / times));
 #endif
     const int near = sl_is_near(bytes, times);
     const int wait = !near && SL_STORES_WAIT;
@@ -162,9 +163,15 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
 #if SL_HAS_EVEN_TILES
     const int even = rows->high == 1 && columns->high == 1 && !hold;
 #endif
-#if SL_HAS_PANELS
+#if SL_HAS_STRIPS
     /* Measured where stores do not wait. */
-    const sl_crowd crowd = bytes >= SL_NEAR_LEAST && !SL_STORES_WAIT ? sl_crowd_of(rows, columns) : (sl_crowd){0, 0};
+    const int many = bytes >= (SL_ELEMENT_SIZE >= 4 ? SL_NEAR_LEAST : SL_NEAR_LEAST / times);
+    const sl_crowd crowd = many && !SL_STORES_WAIT ? sl_crowd_of(rows, columns) : (sl_crowd){0, 0};
+#endif
+#if SL_HAS_LINES
+    const int lines = crowd.read >= 2 * SL_WAYS;
+#endif
+#if SL_HAS_PANELS
     const int panels = !far && sl_pays_in_panels(rows, columns, crowd, deep);
     const int blocks = bytes >= SL_NEAR_LEAST && !deep && !wait && !panels && sl_pays_in_blocks(rows, columns, crowd);
 #endif
@@ -211,7 +218,7 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
                 }
                 for (int64_t below = top; below < sl_min(height, top + down); below += SL_TILE) {
                     int64_t i = below, write;
-                    const int64_t high = sl_tile_length(&i, height), *const row = sl_offsets_from(lines, rows, i,
+                    const int64_t high = sl_tile_length(&i, height), *const row = sl_offsets_from(down_of, rows, i,
                                                                                                   high, &write);
                     element *const block = into + write + right[0]; /* what is written now: *high* by *count* */
                     const int64_t count = right[tiles - 1] + wide[tiles - 1] - right[0];
@@ -248,7 +255,11 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
 #endif
                         if (high == SL_TILE && wide[k] == SL_TILE)
                             sl_transpose_tile(target, at, source, column[k]);
-                        else if (dense && row == lines->offset && high >= SL_LANES_MAX)
+#if SL_HAS_LINES
+                        else if (lines && high == SL_TILE && wide[k] >= SL_LANES_MAX)
+                            sl_transpose_lines(target, at, source, column[k], wide[k]);
+#endif
+                        else if (dense && row == down_of->offset && high >= SL_LANES_MAX)
                             sl_transpose_dense(target, at, source, column[k], high);
                         else if (high >= SL_LANES_16 && wide[k] >= SL_LANES_16)
                             sl_transpose_part(target, at, source, column[k], high, wide[k]);

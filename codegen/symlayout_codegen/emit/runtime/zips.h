@@ -53,6 +53,26 @@ SL_ALWAYS_INLINE void sl_transpose_squares(sl_lanes row[SL_LANES_16])
     SL_ZIP_UNTIL(SL_LANES_16, sl_zip_squares(row));
 }
 
+#if SL_ELEMENT_SIZE <= 2
+/* The same step for half of the rows: the first zip of squares makes its two halves, which have nothing to do with each
+ * other after it. */
+#define SL_HALF_SQUARE (SL_LANES_16 / 2)
+SL_ALWAYS_INLINE void sl_zip_half(sl_lanes row[SL_HALF_SQUARE])
+{
+    sl_lanes zipped[SL_HALF_SQUARE];
+    SL_UNROLL
+    for (int k = 0; k < SL_HALF_SQUARE / 2; ++k) {
+        const sl_lanes a = row[k], b = row[k + SL_HALF_SQUARE / 2];
+        zipped[2 * k] = __builtin_shufflevector(a, b, SL_EACH_OF_MAX(SL_ZIP_GROUPS_LOW, 0, SL_LANES_MAX, SL_LANES_16));
+        zipped[2 * k + 1] =
+            __builtin_shufflevector(a, b, SL_EACH_OF_MAX(SL_ZIP_GROUPS_HIGH, 0, SL_LANES_MAX, SL_LANES_16));
+    }
+    SL_UNROLL
+    for (int k = 0; k < SL_HALF_SQUARE; ++k)
+        row[k] = zipped[k];
+}
+#endif
+
 /* Transposes a matrix of squares, SL_SQUARES_PER_VECTOR by SL_SQUARES_PER_VECTOR, by unzipping each two rows as often: the
  * first half of the rows gets their even squares, the second their odd ones.  Unlike a zip of vectors of four squares,
  * this is one instruction without a table. */
