@@ -2493,8 +2493,8 @@ SL_ALWAYS_INLINE void sl_transpose_squares(sl_lanes row[SL_LANES_16])
 }
 
 #if SL_ELEMENT_SIZE <= 2
-/* The same step for half of the rows: the first zip of squares makes its two halves, which have nothing to do with each
- * other after it. */
+/* The same step for half of the rows: the first zip of squares makes the halves, which have nothing to do with each other
+ * after it. */
 #define SL_HALF_SQUARE (SL_LANES_16 / 2)
 SL_ALWAYS_INLINE void sl_zip_half(sl_lanes row[SL_HALF_SQUARE])
 {
@@ -2849,8 +2849,8 @@ SL_OUT_OF_LINE void sl_transpose_square(element *restrict to, const int64_t *row
 #endif
 #endif
 
-/* Transposes rows i to i + SL_LANES_16 of a strip, whose columns begin at *at*.  Rows are at the offsets *row*, or *even*, a
- * literal: then the offset of a row from the one before is *step*, and *to* is where row i begins. */
+/* Transposes rows i to i + SL_LANES_16 of a strip, whose columns begin at *at*.  Rows are at the offsets *row*, or *even*,
+ * a literal: then the offset of a row from the one before is *step*, and *to* is where row i begins. */
 SL_ALWAYS_INLINE void sl_transpose_rows_16(element *restrict to, const int even, const int64_t *row, int64_t step,
                                            const element *const *at, int64_t i)
 {
@@ -3123,9 +3123,9 @@ SL_ALWAYS_INLINE void sl_finish_half(sl_lanes line[SL_HALF_SQUARE], const sl_lan
     SL_ZIP_UNTIL(SL_HALF_SQUARE, sl_zip_half(line));
 }
 
-/* Transposes SL_TILE rows of *columns* >= SL_LANES_16 columns, at most SL_TILE, through a block on the stack: all of a line is zipped with
- * all of another, and each row is finished by itself.  So a line that is read does not have to stay in the cache, where
- * others of its set follow it; nor do those that are written. */
+/* Transposes SL_TILE rows of *columns* >= SL_LANES_16 columns, at most SL_TILE, through a block on the stack: all of a line
+ * is zipped with all of another, and each row is finished by itself.  So a line that is read does not have to stay in the
+ * cache, where others of its set follow it; nor do those that are written. */
 SL_OUT_OF_LINE void sl_transpose_lines(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
                                        const int64_t *column, int64_t columns)
 {
@@ -3416,7 +3416,8 @@ SL_OUT_OF_LINE int sl_lines_in_a_set(const sl_axis *axis, int64_t count)
     unsigned char lines[64] = {0}, most = 0;
     uint64_t first = 1, last = 0; /* the lines of the offset before */
     for (int64_t k = 0; k < sl_min(count, sl_extent(axis)); ++k) {
-        const uint64_t at = (uint64_t)sl_offset(axis, k) * SL_ELEMENT_SIZE;
+        const int64_t offset = axis->high == 1 ? k * axis->step : sl_offset(axis, k); /* which divides */
+        const uint64_t at = (uint64_t)offset * SL_ELEMENT_SIZE;
         for (uint64_t line = at / 64; line <= (at + 63) / 64; ++line)
             if (line < first || line > last)
                 most = most > ++lines[line % 64] ? most : lines[line % 64];
@@ -3855,9 +3856,9 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
 #if SL_HAS_EVEN_TILES
     const int even = rows->high == 1 && columns->high == 1 && !hold;
 #endif
-#if SL_HAS_STRIPS
+#if SL_HAS_PANELS || SL_HAS_LINES
     /* Measured where stores do not wait. */
-    const int many = bytes >= (SL_ELEMENT_SIZE >= 4 ? SL_NEAR_LEAST : SL_NEAR_LEAST / times);
+    const int many = SL_ELEMENT_SIZE >= 4 ? bytes >= SL_NEAR_LEAST : SL_HAS_LINES && bytes >= SL_NEAR_LEAST / times;
     const sl_crowd crowd = many && !SL_STORES_WAIT ? sl_crowd_of(rows, columns) : (sl_crowd){0, 0};
 #endif
 #if SL_HAS_LINES

@@ -69,7 +69,6 @@ Branch = tuple[str, str, int]
 
 _DIVISOR = "the divisor is >= 1, as was checked, and nothing else in this line can overflow"
 _ELEMENT = "one element has as many bytes, or more"
-_BAND = "squares of 16 bytes have 8 elements of 2 bytes, or 16 of 1, which is not less than SL_TILED_FROM"
 EXPLAINED = {
     **{(row.name, "if (far)"): "the sizes of the example are fixed, and small" for row in EXAMPLES},
     ("KERNEL", "return overflow ? SL_OVERFLOW : SL_NON_DIVISIBLE; /* H % b == 0 */"): _DIVISOR,
@@ -87,14 +86,6 @@ EXPLAINED = {
     ): "one element alone has another way, and two have as many bytes, or more",
     ("sl_copy_turns", "else if (bytes >= 8)"): "one element alone has another way, and two have as many bytes, or more",
     ("sl_copy_turns", "else if (bytes >= 4)"): "one element alone has another way, and two have as many bytes, or more",
-    (
-        "sl_transpose_tiles",
-        "const int band = few >= SL_LANES_16 && few < SL_TILED_FROM && rows->high == 1 && columns->high == 1;",
-    ): _BAND,
-    ("sl_transpose_tiles", "if (band) {"): _BAND,
-    ("sl_transpose_band", "for (int64_t top = 0; SL_HAS_BANDS && top < rows; top += SL_LANES_16)"): _BAND,
-    ("sl_transpose_band", "for (int64_t left = 0; left < columns; left += SL_LANES_16) {"): _BAND,
-    ("sl_transpose_band", "for (int64_t k = 0; k < SL_LANES_16; ++k) {"): _BAND,
 }
 """Why no call can take a branch: of a function, `KERNEL` for any kernel's, and a line of it."""
 

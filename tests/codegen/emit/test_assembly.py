@@ -170,7 +170,7 @@ def test_a_transpose_reads_ahead_and_fetches_its_output_at_each_level(compiler: 
 def test_bytes_are_transposed_in_16_registers(flags: tuple[str, ...]) -> None:
     header = runtime(halves=False)[RUNTIME_HEADER]
     assembly = compiled("gcc", "x86-64-v2", header, "-DSL_ELEMENT_SIZE=1", "-Dstatic=", *flags)
-    for name in ("sl_transpose_square", "sl_transpose_tile"):
+    for name in ("sl_transpose_square", "sl_transpose_band"):
         text = assembly.partition(f"\n{name}:\n")[2].partition(f"\t.size\t{name}")[0]
         assert "punpcklbw" in text
         assert re.findall(r"mm\d+, -?\d*\(%r[sb]p\)|\(%r[sb]p\), %[xy]mm", text) == []

@@ -36,7 +36,8 @@ SL_OUT_OF_LINE int sl_lines_in_a_set(const sl_axis *axis, int64_t count)
     unsigned char lines[64] = {0}, most = 0;
     uint64_t first = 1, last = 0; /* the lines of the offset before */
     for (int64_t k = 0; k < sl_min(count, sl_extent(axis)); ++k) {
-        const uint64_t at = (uint64_t)sl_offset(axis, k) * SL_ELEMENT_SIZE;
+        const int64_t offset = axis->high == 1 ? k * axis->step : sl_offset(axis, k); /* which divides */
+        const uint64_t at = (uint64_t)offset * SL_ELEMENT_SIZE;
         for (uint64_t line = at / 64; line <= (at + 63) / 64; ++line)
             if (line < first || line > last)
                 most = most > ++lines[line % 64] ? most : lines[line % 64];

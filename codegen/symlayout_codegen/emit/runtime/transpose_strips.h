@@ -28,8 +28,8 @@
 #endif
 #endif
 
-/* Transposes rows i to i + SL_LANES_16 of a strip, whose columns begin at *at*.  Rows are at the offsets *row*, or *even*, a
- * literal: then the offset of a row from the one before is *step*, and *to* is where row i begins. */
+/* Transposes rows i to i + SL_LANES_16 of a strip, whose columns begin at *at*.  Rows are at the offsets *row*, or *even*,
+ * a literal: then the offset of a row from the one before is *step*, and *to* is where row i begins. */
 SL_ALWAYS_INLINE void sl_transpose_rows_16(element *restrict to, const int even, const int64_t *row, int64_t step,
                                            const element *const *at, int64_t i)
 {

@@ -163,9 +163,9 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
 #if SL_HAS_EVEN_TILES
     const int even = rows->high == 1 && columns->high == 1 && !hold;
 #endif
-#if SL_HAS_STRIPS
+#if SL_HAS_PANELS || SL_HAS_LINES
     /* Measured where stores do not wait. */
-    const int many = bytes >= (SL_ELEMENT_SIZE >= 4 ? SL_NEAR_LEAST : SL_NEAR_LEAST / times);
+    const int many = SL_ELEMENT_SIZE >= 4 ? bytes >= SL_NEAR_LEAST : SL_HAS_LINES && bytes >= SL_NEAR_LEAST / times;
     const sl_crowd crowd = many && !SL_STORES_WAIT ? sl_crowd_of(rows, columns) : (sl_crowd){0, 0};
 #endif
 #if SL_HAS_LINES

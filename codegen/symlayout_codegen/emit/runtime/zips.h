@@ -54,8 +54,8 @@ SL_ALWAYS_INLINE void sl_transpose_squares(sl_lanes row[SL_LANES_16])
 }
 
 #if SL_ELEMENT_SIZE <= 2
-/* The same step for half of the rows: the first zip of squares makes its two halves, which have nothing to do with each
- * other after it. */
+/* The same step for half of the rows: the first zip of squares makes the halves, which have nothing to do with each other
+ * after it. */
 #define SL_HALF_SQUARE (SL_LANES_16 / 2)
 SL_ALWAYS_INLINE void sl_zip_half(sl_lanes row[SL_HALF_SQUARE])
 {
