@@ -19,7 +19,7 @@ LARGE = [*NATIVE, "-DSL_NEAR_BYTES=1", "-DSL_FAR_BYTES=16384", "-DSL_TILES_PER_B
 PROMPT = [*LARGE[:-1], "-DSL_STORES_WAIT=0"]
 """The same on a processor whose stores do not wait: fewer tiles are held back."""
 PANELS = [*NATIVE, "-DSL_NEAR_BYTES=1", "-DSL_STORES_WAIT=0", "-DSL_WAYS=0"]
-"""As if the lines of all tiles fell into one set of the first-level cache: they are transposed in panels, or read whole."""
+"""As if the lines of all tiles fell into one set of the first-level cache: they go in panels, or are read whole."""
 AVX2 = ["-mavx2"] if platform.machine() == "x86_64" else NATIVE
 NARROWER = [[], ["-mno-avx512f"], ["-mno-avx"]] if platform.machine() == "x86_64" else [[]]
 """Flags after which vectors are narrower: of a cache line, of half of one, of a quarter."""
