@@ -52,13 +52,23 @@ SL_ALWAYS_INLINE void sl_copy_blocks(unsigned char *restrict to, const unsigned 
     sl_copy_literal(to + bytes - 64, from + bytes - 64, 64);
 }
 
+/* From so many bytes on, stores of 32 bytes begin at a multiple of 32: past the caches, a line that a store crosses into takes
+ * up to half as long again. */
+#define SL_ALIGNED_COPY_BYTES 256
+
 /* Copies *bytes* >= 64 bytes. */
 SL_OUT_OF_LINE void sl_copy_long(unsigned char *restrict to, const unsigned char *restrict from, int64_t bytes)
 {
-    if (bytes > SL_LIBRARY_COPY_BYTES)
+    int64_t lead = 0;
+    if (bytes > SL_LIBRARY_COPY_BYTES) {
         memcpy(to, from, (size_t)bytes);
-    else
-        sl_copy_blocks(to, from, bytes);
+        return;
+    }
+    if (SL_VECTOR_BYTES >= 32 && bytes >= SL_ALIGNED_COPY_BYTES) {
+        sl_copy_literal(to, from, 32);
+        lead = 32 - (int64_t)((uintptr_t)to % 32);
+    }
+    sl_copy_blocks(to + lead, from + lead, bytes - lead);
 }
 
 /* to[at + i] = from[start + i] for 0 <= i < count. */
