@@ -19,6 +19,7 @@ import symlayout as sl
 from symlayout.maps.adjoint_map import Adjoint
 from symlayout.run.lower import lower
 from symlayout_codegen import simulate
+from symlayout_codegen.jit.instruction_set import available
 from tests.codegen.emit.test_printer import call, run_sanitized
 from tests.support import oracle
 from tests.support.chains import build, symbolic
@@ -400,6 +401,25 @@ def test_terms_are_added_in_row_major_order() -> None:
         adjoint = sl.adjoint(y)
         assert sl.interpret(adjoint, huge).tolist() == [expected]
         assert sl.compile(adjoint, strict=True)(huge).tolist() == [expected]
+
+
+@pytest.mark.sample(3)
+@pytest.mark.parametrize("march", available())
+@pytest.mark.parametrize(("window", "stride"), [(2, 1), (3, 1), (5, 1), (3, 2)])
+def test_windows_of_pictures_are_added_in_order(window: int, stride: int, march: str) -> None:
+    """Patches with their channels one after the other, as a convolution's columns: runs overlap in the picture."""
+    x = sl.tensor((2, N, sl.dim("H", min=window), sl.dim("W", min=window)), name="x")
+    windows = sl.window(x, (window, window), (2, 3), strides=stride)
+    taken = sl.transpose(windows, (0, 2, 3, 1, 4, 5))
+    adjoint = sl.adjoint(taken)
+    sizes = ((3, window, window), (1, window + 1, window + 1), (2, window, 2 * window), (5, 7, 33), (2, 9, 18))
+    for dtype in ("f4", "f8", "u1", "f2"):
+        kernel = sl.compile(adjoint, dtype=dtype, strict=True, march=march)
+        for channels, high, wide in sizes:
+            dims = {"N": channels, "H": high, "W": wide}
+            dy = cotangent(taken.subs(dims).shape, dtype, wide)
+            out = np.full((2, channels, high, wide), 7, dtype)
+            assert same_bits(kernel(dy, out=out, dims=dims), sl.interpret(adjoint, dy, dims=dims)), (dtype, dims)
 
 
 def test_pieces_are_added_one_after_the_other() -> None:

@@ -6,25 +6,36 @@
 The output is written in memory order, or, with *walk* "source", the source is read in its own memory order; the
 outer loops follow.  The source's fastest digit comes right outside of the output's fastest: the two make a transpose.
 
+Points that add keep the order of the terms of each element.  Where short runs overlap, each a step on from the run
+before, the loop over the runs comes right outside of the run: each element then takes its terms at once.
+
+    for i < n: for c < C: for k < 3: to[M*c + i + k] += ...    becomes    for c < C: for i < n: for k < 3: ...
+
+A digit may go outside of others if the element that is written determines its value.
+
 Assumes: digits are joined where that is possible (`coalesce`); otherwise the inner loops are shorter than need be.
-Guarantees: the same points, in another order; points that add, and reduced digits, keep their order.  From here on the
-digits of a piece stand in the order of its loops.
+Guarantees: the same points, in another order; the terms of an element that is added to, and reduced digits, keep their
+order.  From here on the digits of a piece stand in the order of its loops.
 """
 
 from __future__ import annotations
 
+from symlayout_codegen.ir.integer_expressions import IntLiteral, add, mul
 from symlayout_codegen.ir.nest import AffineForm, Nest, NestPiece
-from symlayout_codegen.ir.queries import ONE, ZERO, equal, magnitude
+from symlayout_codegen.ir.queries import ONE, ZERO, SignFacts, equal, expanded, magnitude, negate
 from symlayout_codegen.ir.statements import is_short
 
+SHORT_RUN = 16
+"""Overlapping runs of at most this many elements, such as windows of a picture, are added along them."""
 
-def order(nest: Nest, walk: str = "output") -> Nest:
-    """Return *nest* with the digits of each piece in loop order."""
+
+def order(nest: Nest, walk: str = "output", facts: SignFacts | None = None) -> Nest:
+    """Return *nest* with the digits of each piece in loop order; *facts* are the signs that its preconditions give."""
 
     def ordered(piece: NestPiece) -> NestPiece:
         if piece.formula is not None:
             return piece.with_digits((*_loop_order(piece, walk), *range(piece.written, len(piece.digits))))
-        digits = tuple(range(len(piece.digits))) if nest.adds(piece) else _loop_order(piece, walk)
+        digits = _order_of_sums(piece, facts or SignFacts()) if nest.adds(piece) else _loop_order(piece, walk)
         return piece.with_digits(_long_loop_inside(piece, digits) if nest.halves else digits)
 
     return nest.map_boxes(ordered)
@@ -90,3 +101,39 @@ def _loop_order(piece: NestPiece, walk: str) -> tuple[int, ...]:
         # Runs and transposes are done many at a time: over the longer of the two loops around them.
         digits[-1], digits[-2] = digits[-2], digits[-1]
     return (*digits, *inner)
+
+
+def _order_of_sums(piece: NestPiece, facts: SignFacts) -> tuple[int, ...]:
+    """Return the order of a piece that adds: that of the nest, but for the loop over short runs that overlap."""
+    digits = tuple(range(len(piece.digits)))
+    steps = piece.output.coefficients()
+    if len(digits) < 3 or piece.carried or steps.get(digits[-1]) != ONE:
+        return digits
+    run = piece.digits[-1].extent
+    if not isinstance(run, IntLiteral) or not 1 < run.value <= SHORT_RUN:
+        return digits
+    for along in reversed(digits[:-1]):
+        step = steps.get(along)
+        if isinstance(step, IntLiteral) and 0 < step.value < run.value:
+            inner = digits[along + 1 : -1]
+            return (*digits[:along], *inner, along, digits[-1]) if _determined(piece, along, inner, facts) else digits
+    return digits
+
+
+def _determined(piece: NestPiece, along: int, inner: tuple[int, ...], facts: SignFacts) -> bool:
+    """Return whether the element that is written, and the digits outside of *along*, determine the digits *inner*.
+
+    They do if the step of each, from the greatest on, exceeds what all smaller ones reach together.  Digits that tell
+    elements apart are determined.
+    """
+    steps = piece.output.coefficients()
+    left = [along, len(piece.digits) - 1, *(k for k in inner if k not in piece.apart)]
+    if not all(facts.is_nonnegative(steps.get(k, ZERO)) for k in left):
+        return False
+    reach = {k: mul(steps.get(k, ZERO), add(piece.digits[k].extent, IntLiteral(-1))) for k in left}
+    for greatest in sorted(left[2:], key=lambda k: -magnitude(steps.get(k, ZERO))):
+        del reach[greatest]
+        above = expanded(add(steps.get(greatest, ZERO), negate(add(ONE, *reach.values()))))
+        if not facts.is_nonnegative(above):
+            return False
+    return True

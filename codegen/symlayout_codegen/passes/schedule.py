@@ -7,7 +7,7 @@ Nest to nest: `rename`, `use_divisibility`, `narrow_digit_ranges`, `align`, `sta
 to loops: `split_among_threads` and `bound_loops`.  Loops to loops: `compute_streams`, `stage_tiles`,
 `select_runs_and_transposes`, `distribute`, `fuse_rows`, `unroll`, `cut_into_strips`, `prune`, `hoist`.
 
-Points that add keep the order of the nest, since a sum of floats depends on it.
+The terms of an element that is added to keep the order of the nest, since a sum of floats depends on it.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def schedule(nest: Nest, choice: Choice = MODEL) -> Program:
     boxes = align(boxes, facts)
     boxes = stack_pieces(boxes, taken)
     boxes = coalesce(boxes)
-    boxes = order(boxes, choice.walk)
+    boxes = order(boxes, choice.walk, facts)
 
     parts = split_among_threads(boxes, taken)
     body = bound_loops(boxes, parts, facts, taken)

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from symlayout_codegen.ir.integer_expressions import Expr, IntLiteral, NamedInt, mul
+from symlayout_codegen.ir.integer_expressions import Expr, IntLiteral, NamedInt, add, mul
 from symlayout_codegen.ir.nest import Add, AffineForm, Carried, Nest, NestPiece, NestWindow, simulate
+from symlayout_codegen.ir.queries import SignFacts
 from symlayout_codegen.passes.order import order
 from tests.support import nests
 
@@ -65,6 +66,54 @@ def test_points_that_add_stay_in_order() -> None:
     sums = replace(nest, combine=Add("uint8"), background=nests.zero(A))
     assert order(sums) == sums
     assert order(replace(nest, combine=None)).pieces != sums.pieces
+
+
+H, W = nests.H, nests.W
+NO_DIM = SignFacts.of(nonnegative=(nests.C, H, W))
+
+
+def order_of_sum(nest: Nest, facts: SignFacts = NO_DIM) -> str:
+    made = order(nest, facts=facts)
+    for values, written in nests.simulated(nest):
+        assert simulate(made, values) == written  # terms in their order
+    return " ".join(digit.name for digit in made.pieces[0].digits)
+
+
+def changed(nest: Nest, **fields: object) -> Nest:
+    return replace(nest, pieces=(replace(nest.pieces[0], **fields),))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("run", [2, 3, 16])
+def test_short_runs_that_overlap_are_added_along_them(run: int) -> None:
+    assert order_of_sum(nests.image_adjoint(run)) == "y c k x l"
+
+
+def test_runs_that_are_long_or_do_not_overlap_stay_in_order() -> None:
+    assert order_of_sum(nests.image_adjoint(17)) == "y x c k l"
+    assert order_of_sum(nests.image_adjoint(1)) == "y x c k l"
+    nest = nests.image_adjoint(2)
+    wide = add(mul(2, W), 2)
+    for step, names in ((1, "y c k x l"), (2, "y x c k l")):
+        output = nests.affine(0, (0, wide), (1, step), (2, mul(add(H, 1), wide)), (3, wide), (4, 1))
+        size = mul(nests.C, add(H, 1), wide)
+        ground = replace(nests.zero(1), digits=nests.digits(c=nests.C, z=mul(add(H, 1), wide)), apart=(0,))
+        ground = replace(ground, output=nests.affine(0, (0, mul(add(H, 1), wide)), (1, 1)))
+        assert order_of_sum(replace(changed(nest, output=output), background=ground, output_size=size)) == names
+
+
+def test_a_sum_keeps_its_order_where_the_element_does_not_determine_the_other_digits() -> None:
+    nest = nests.image_adjoint()
+    names = "y x c k l"
+    assert order_of_sum(changed(nest, apart=())) == names  # c might be any digit: its step is not proved to be large
+    narrow = replace(
+        nest.pieces[0].output, terms=((0, W), (1, IntLiteral(1)), (2, mul(9, H, W)), (3, W), (4, IntLiteral(1)))
+    )
+    assert " ".join(d.name for d in order(changed(nest, output=narrow), facts=NO_DIM).pieces[0].digits) == names
+    down = nests.affine(0, (0, W), (1, 1), (2, mul(9, H, W)), (3, mul(-1, W)), (4, 1))
+    assert " ".join(d.name for d in order(changed(nest, output=down), facts=NO_DIM).pieces[0].digits) == names
+    carried = Carried("q", nests.affine(0, (1, 1)), IntLiteral(2))
+    assert order_of_sum(changed(nest, carried=(carried,))) == names
+    assert order_of_sum(nest, SignFacts()) == names  # nothing is known of the steps' signs
 
 
 def test_the_background_of_a_sum_is_ordered() -> None:

@@ -36,7 +36,15 @@ from tests.support.nests.moves import (
     windows,
 )
 from tests.support.nests.parts import C, H, N, W, affine, digits, nest, not_negative, simulated, with_locals
-from tests.support.nests.sums import block_sum, crop_adjoint, repeat_adjoint, tile_adjoint, window_adjoint, zero
+from tests.support.nests.sums import (
+    block_sum,
+    crop_adjoint,
+    image_adjoint,
+    repeat_adjoint,
+    tile_adjoint,
+    window_adjoint,
+    zero,
+)
 
 __all__ = [
     "ALL",
@@ -62,6 +70,7 @@ __all__ = [
     "flip_padded",
     "halves",
     "identity",
+    "image_adjoint",
     "nest",
     "not_negative",
     "pad",
@@ -130,6 +139,8 @@ ALL = (
     tile_adjoint(),
     repeat_adjoint(),
     window_adjoint(),
+    image_adjoint(),
+    image_adjoint(2),
     block_sum(),
     crop_adjoint(),
 )

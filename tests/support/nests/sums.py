@@ -64,6 +64,24 @@ def window_adjoint() -> Nest:
     )
 
 
+def image_adjoint(run: int = 3) -> Nest:
+    """Windows of 2 x *run* elements of each of C channels, one element apart, are added up in their pictures."""
+    wide = add(W, run - 1)
+    plane = mul(add(H, 1), wide)
+    patch = mul(2, run)
+    piece = NestPiece(
+        digits(y=H, x=W, c=C, k=2, l=run),
+        affine(0, (0, wide), (1, 1), (2, plane), (3, wide), (4, 1)),
+        0,
+        affine(0, (0, mul(patch, C, W)), (1, mul(patch, C)), (2, patch), (3, run), (4, 1)),
+        apart=(2,),
+    )
+    ground = NestPiece(digits(c=C, z=plane), affine(0, (0, plane), (1, 1)), None, None, fill=0, apart=(0,))
+    size = mul(C, plane)
+    name = f"image_adjoint_{run}"
+    return nest(name, "H W C", [piece], size, fills=1, combine=Add("float32"), background=ground)
+
+
 def block_sum() -> Nest:
     """Add up rows of W that are cut into pairs from p on, in their own order: no pairs are dealt with first."""
     inner = affine(mul(-1, p), (1, 2), (2, 1))
