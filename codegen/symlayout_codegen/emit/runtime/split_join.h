@@ -69,9 +69,25 @@ SL_OUT_OF_LINE void sl_transpose_plain(element *restrict to, int64_t to_stride, 
 #define SL_SPLIT_AGAIN(to, from, columns) again(to, 0, to_stride, from, 0, columns, 1, 0, 0, 1, 0, 0, 0)
 #define SL_JOIN_AGAIN(to, from, rows) again(to, 0, from, 0, stride, rows, 1, 0, 0, 1, 0, 0, 0)
 
+/* Bytes of a row from which a join writes it far: the lines at its ends are ordinary ones, which the stores behind wait
+ * for, so that it pays for rows of many lines only. */
+#define SL_FAR_ROW_BYTES 1024
+/* A join by whole vectors to a far output.  The line at which the next turn begins is fetched ahead. */
+#define SL_FAR_JOIN_TURNS                                                                                            \
+    SL_FOR_EACH_TURN({                                                                                               \
+        const int64_t first = sl_first_group_in_line(into, 0, k);                                                    \
+        int64_t i = first < 0 ? rows : first;                                                                        \
+        __builtin_prefetch(into + to_step, 1, 3);                                                                    \
+        SL_JOIN_AGAIN(into, out_of, i);                                                                              \
+        for (; i + SL_STREAM_LANES <= rows; i += SL_STREAM_LANES)                                                    \
+            sl_join_wide(into + k * i, out_of + i, stride, k, 2, SL_STREAM_LANES);                                   \
+        SL_JOIN_AGAIN(into + k * i, out_of + i, rows - i);                                                           \
+    })
+
 /* to[c*to_step + h*to_leap + i*to_stride + j] = from[c*step + h*leap + i + j*k] for 0 <= c < count, 0 <= h < high,
  * 0 <= i < k, 0 <= j < columns, with k a literal: one pass over the source writes k streams.  The last vectors are
- * masked, or overlap the ones before.  Lines of a *far* output are written by non-temporal stores. */
+ * masked, or overlap the ones before.  Lines of a *far* output are written by non-temporal stores where that pays: in
+ * several streams at a time it does not on AMD's processors. */
 SL_ALWAYS_INLINE void sl_split(element *restrict to, int64_t to_stride, const element *restrict from, int64_t columns,
                                int64_t count, int64_t to_step, int64_t step, int64_t high, int64_t to_leap,
                                int64_t leap, int far, sl_split_streams *again, const int k)
@@ -83,7 +99,7 @@ SL_ALWAYS_INLINE void sl_split(element *restrict to, int64_t to_stride, const el
     else if (columns < SL_LANES_MAX)
         SL_FOR_EACH_TURN(sl_split_max(into, to_stride, out_of, k, 0, columns);)
 #endif
-    else if (far)
+    else if (far && SL_STORES_WAIT)
         SL_FOR_EACH_TURN({
             const int64_t first = sl_first_group_in_line(into, to_stride, 1);
             int64_t i = first < 0 ? columns : first;
@@ -127,22 +143,17 @@ SL_ALWAYS_INLINE void sl_join(element *restrict to, const element *restrict from
     else if (rows < SL_LANES_MAX)
         SL_FOR_EACH_TURN(sl_join_max(into, out_of, stride, k, 0, rows);)
 #endif
-    else if (far)
-        SL_FOR_EACH_TURN({
-            const int64_t first = sl_first_group_in_line(into, 0, k);
-            int64_t i = first < 0 ? rows : first;
-            SL_JOIN_AGAIN(into, out_of, i);
-            for (; i + SL_STREAM_LANES <= rows; i += SL_STREAM_LANES)
-                sl_join_wide(into + k * i, out_of + i, stride, k, 2, SL_STREAM_LANES);
-            SL_JOIN_AGAIN(into + k * i, out_of + i, rows - i);
-        })
+    else if (far && k * rows >= SL_FAR_ROW_BYTES / SL_ELEMENT_SIZE)
+        SL_FAR_JOIN_TURNS
     else
         SL_JOIN_TURNS(wide, SL_STREAM_LANES)
 #else
     (void)far;
     (void)again;
 #if SL_HAS_SHUFFLES
-    if (rows >= SL_STREAM_LANES && (SL_HAS_BYTE_SHUFFLES || k != 3))
+    if (far && k * rows >= SL_FAR_ROW_BYTES / SL_ELEMENT_SIZE && (SL_HAS_BYTE_SHUFFLES || k != 3))
+        SL_FAR_JOIN_TURNS
+    else if (rows >= SL_STREAM_LANES && (SL_HAS_BYTE_SHUFFLES || k != 3))
         SL_JOIN_TURNS(wide, SL_STREAM_LANES)
 #if SL_VECTOR_BYTES > 16
     else if (rows >= SL_LANES_16)

@@ -21,7 +21,9 @@
                   : sl_masked_store_##suffix(to, v, sl_first_bytes(sl_max(count, 0) * SL_ELEMENT_SIZE)))
 #else
 #define SL_LOAD(suffix, from, whole, count) ((void)(whole), (void)(count), sl_load_##suffix(from))
-#define SL_STORE(suffix, to, v, whole, count) ((void)(whole), (void)(count), sl_store_##suffix(to, v))
+#define sl_store_far_8 sl_store_8 /* never far */
+#define SL_STORE(suffix, to, v, whole, count)                                                                        \
+    ((void)(count), (whole) == 2 ? sl_store_far_##suffix(to, v) : sl_store_##suffix(to, v))
 #endif
 
 /* Defines, for vectors of n elements, the steps of sl_split and sl_join:
