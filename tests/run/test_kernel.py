@@ -15,6 +15,7 @@ from symlayout.run.lower import lower
 from symlayout_codegen import PreconditionFailed, compile_nest
 from symlayout_codegen.ir.integer_expressions import evaluate
 from symlayout_codegen.ir.nest import Precondition
+from symlayout_codegen.jit.instruction_set import available
 
 
 def test_errors_of_arrays_say_both_values_and_what_to_do() -> None:
@@ -196,7 +197,7 @@ def test_constant_shapes_leave_no_divisions(size: int) -> None:
 @pytest.mark.parametrize("dtype", ["uint8", "float32"])
 def test_an_output_that_no_cache_holds_is_the_same(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Lines are written past the caches wherever the output begins, and nothing beside it is touched."""
-    monkeypatch.setenv("CFLAGS", "-DSL_FAR=1")
+    monkeypatch.setenv("CFLAGS", "-DSL_FAR_BYTES=1")
     for t in (
         sl.space_to_depth(sl.tensor((2, 3, 6, 400)), 2),
         sl.depth_to_space(sl.tensor((2, 8, 3, 205)), 2),
@@ -213,6 +214,34 @@ def test_an_output_that_no_cache_holds_is_the_same(dtype: str, monkeypatch: pyte
             assert np.array_equal(out, sl.interpret(t, x))
             assert not memory[: begin * x.itemsize].any()
             assert not memory[begin * x.itemsize + x.nbytes :].any()
+
+
+@pytest.mark.sample(3)
+@pytest.mark.parametrize("march", available())
+@pytest.mark.parametrize("streams", [2, 3, 4])
+def test_streams_past_the_caches_write_what_those_in_them_do(
+    streams: int, march: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CFLAGS", "-DSL_FAR_BYTES=1024")  # outputs are far from here on
+    n, rows = sl.dims("N R")
+    join = sl.transpose(sl.tensor((rows, streams, n), name="x"), (0, 2, 1))
+    split = sl.transpose(sl.tensor((rows, n, streams), name="x"), (0, 2, 1))
+    for dtype, moved in itertools.product(("u1", "f2", "f4", "f8"), (join, split)):
+        kernel = sl.compile(moved, dtype=dtype, strict=True, march=march)
+        least = 1024 // streams // np.dtype(dtype).itemsize  # rows of 1024 bytes
+        for width, lead in itertools.product((least - 1, least, least + 1, 2 * least + 7), (0, 1, 5)):
+            shape = (3, streams, width) if moved is join else (3, width, streams)
+            x = (
+                np.random.default_rng(width)
+                .integers(0, 256, (*shape, np.dtype(dtype).itemsize), "u1")
+                .view(dtype)[..., 0]
+            )
+            whole = np.full(x.size + 64, 7, dtype)
+            out = whole[lead : lead + x.size].reshape(3, *shape[:0:-1])
+            kernel(np.ascontiguousarray(x), out=out)
+            assert out.tobytes() == x.transpose(0, 2, 1).tobytes(), (dtype, shape, lead)
+            assert (whole[:lead] == 7).all()
+            assert (whole[lead + x.size :] == 7).all()
 
 
 @pytest.mark.parametrize("half", [0, 1, 2])

@@ -37,6 +37,7 @@ STRIPS = [*SETS, "-DSL_WAYS=1000"]
     [(size, flags) for size in (1, 2, 4, 8) for flags in (NATIVE, LARGE, PROMPT)]
     + [(size, [*flags, *narrower]) for size in (1, 2, 4, 8) for flags in (PANELS, STRIPS) for narrower in NARROWER]
     + [(size, [*SETS, *narrower]) for size in (1, 4) for narrower in NARROWER]
+    + [(size, [*LARGE, *narrower]) for size in (1, 2, 4) for narrower in NARROWER[1:]]
     + [(1, AVX2), (1, []), (4, []), (3, [])],
     ids=str,
 )
