@@ -1233,6 +1233,82 @@ SL_OUT_OF_LINE void sl_copy_rows(element *restrict to, int64_t at, int64_t to_st
     sl_copy_turns(to, 0, to_step, from, 0, step, 1, rows, count, far);
 }
 
+/* Fill: one value into a run, or into many rows.
+ *
+ * Assumes: offsets and counts are in elements; a count <= 0 writes nothing.
+ * Needs: masks, short_rows. */
+
+#if SL_HAS_SHUFFLES
+/* Writes *bytes* bytes, half <= bytes <= 2*half, as the first and the last *half* of v, a literal. */
+SL_ALWAYS_INLINE void sl_fill_ends(unsigned char *to, const void *v, int64_t bytes, const size_t half)
+{
+    memcpy(to, v, half);
+    memcpy(to + bytes - (int64_t)half, v, half);
+}
+#endif
+
+/* to[i] = value for 0 <= i < count. */
+SL_OUT_OF_LINE void sl_fill_long(element *restrict to, element value, int64_t count)
+{
+#if SL_HAS_SHUFFLES
+    sl_lane lane;
+    memcpy(&lane, &value, sizeof lane);
+    const sl_lanes line = (sl_lanes){0} + lane;
+    unsigned char *const into = (unsigned char *)to;
+    const int64_t bytes = count * SL_ELEMENT_SIZE;
+    if (bytes >= SL_VECTOR_BYTES) {
+        for (int64_t i = 0; i < bytes - SL_VECTOR_BYTES; i += SL_VECTOR_BYTES)
+            sl_store_max(into + i, (sl_bytes_max)line);
+        sl_store_max(into + bytes - SL_VECTOR_BYTES, (sl_bytes_max)line);
+    }
+#if SL_HAS_BYTE_MASKS
+    else
+        sl_masked_store_max(into, (sl_bytes_max)line, sl_first_bytes(sl_max(bytes, 0)));
+#else
+    else if (bytes >= 16)
+        sl_fill_ends(into, &line, bytes, 16);
+    else if (bytes >= 8)
+        sl_fill_ends(into, &line, bytes, 8);
+    else if (bytes >= 4)
+        sl_fill_ends(into, &line, bytes, 4);
+    else
+        for (int64_t i = 0; i < count; ++i)
+            to[i] = value;
+#endif
+#else
+    for (int64_t i = 0; i < count; ++i)
+        to[i] = value;
+#endif
+}
+
+/* to[at + i] = value for 0 <= i < count.  A margin of one or two takes neither loop nor call. */
+SL_INLINE void sl_fill(element *restrict to, int64_t at, element value, int64_t count)
+{
+    if (count > 2)
+        sl_fill_long(to + at, value, count);
+    else if (count > 0)
+        to[at] = to[at + count - 1] = value;
+}
+
+/* to[at + i*to_step + j] = value for 0 <= i < rows, 0 <= j < count. */
+SL_OUT_OF_LINE void sl_fill_rows(element *restrict to, int64_t at, int64_t to_step, element value, int64_t rows,
+                                 int64_t count)
+{
+#if SL_PERMUTE_BYTES == 64
+    if (count > 0 && count * (int64_t)sizeof(element) <= SL_SHORT_ROW_BYTES) {
+        const int64_t done = sl_fill_short(to + at, to_step, value, rows, count);
+        at += done * to_step;
+        rows -= done;
+    }
+#endif
+    if (count == 1)
+        for (int64_t i = 0; i < rows; ++i)
+            to[at + i * to_step] = value;
+    else if (count > 1)
+        for (int64_t i = 0; i < rows; ++i)
+            sl_fill(to, at + i * to_step, value, count);
+}
+
 /* Shuffles: the lanes that split, join and transpose take from two vectors.
  *
  * Assumes: nothing.
@@ -1841,11 +1917,12 @@ SL_DEFINE_STREAMS(4)
 /* Deal: a split of a source with margins, which read as the fill value.
  *
  * Assumes: output and source do not overlap.
- * Needs: split_join. */
+ * Needs: copy, fill, split_join. */
 
-#if SL_HAS_SHUFFLES
-#if SL_HAS_BYTE_MASKS
-/* Defines the step of sl_deal: vector i of the source is read where mask[i] has a bit, and is *fill* elsewhere. */
+/* The rows that follow, of k streams, a literal: to[c*to_step + i*to_stride + j] for 0 <= c < count, 0 <= i < k,
+ * 0 <= j < columns, with i + k*j = n, is from[c*step + n] where low <= n < high, elsewhere *value*. */
+#if SL_HAS_SHUFFLES && SL_HAS_BYTE_MASKS
+/* Defines the step of a row: vector i of the source is read where mask[i] has a bit, and is *fill* elsewhere. */
 #define SL_DEFINE_DEAL_STEP(name, split, vector, suffix, n)                                                          \
     SL_ALWAYS_INLINE void name##_masks(uint64_t mask[4], int64_t low, int64_t high, const int k)                     \
     {                                                                                                                \
@@ -1862,21 +1939,79 @@ SL_DEFINE_STREAMS(4)
     }
 SL_DEFINE_DEAL_STEP(sl_deal_wide, sl_split_wide, sl_lanes_stream, 32, SL_STREAM_LANES)
 SL_DEFINE_DEAL_STEP(sl_deal_16, sl_split_16, sl_lanes_16, 16, SL_LANES_16)
-#else
-/* Defines sl_deal for *columns* >= n without masks, where all that vectors read can be read: lanes outside of the
- * source are replaced by the fill value.  The last vectors overlap the ones before.  Requires low <= k*n and high >=
- * k*(columns - n): the vectors between are inside. */
-#define SL_LANE_NUMBER(i, n) (i)
-#define SL_DEFINE_BLEND(name, split, vector, each, suffix, n)                                                        \
-    SL_ALWAYS_INLINE void name##_lanes(vector inside[4], vector outside[4], int64_t low, int64_t high, sl_lane fill, \
-                                       const int k)                                                                  \
+
+/* Rows by masks.  A vector may begin before the array: the mask has no bit there. */
+SL_ALWAYS_INLINE void sl_deal_rows(element *restrict to, int64_t to_stride, const element *restrict from,
+                                   int64_t columns, int64_t low, int64_t high, element value, int64_t count,
+                                   int64_t to_step, int64_t step, const int k)
+{
+    sl_lane lane;
+    memcpy(&lane, &value, sizeof lane);
+    const sl_lanes_stream fill = (sl_lanes_stream){0} + lane;
+    const int64_t end = (columns - 1) / SL_STREAM_LANES * SL_STREAM_LANES;
+    uint64_t mask[4], last[4];
+    if (columns <= SL_LANES_16) {
+        sl_deal_16_masks(mask, low, high, k);
+        for (int64_t c = 0; c < count; ++c, to += to_step, from += step)
+            sl_deal_16(to, to_stride, from, mask, k, 0, columns, (sl_lanes_16){0} + lane);
+    } else if (columns < SL_STREAM_LANES) {
+        sl_deal_wide_masks(mask, low, high, k);
+        for (int64_t c = 0; c < count; ++c, to += to_step, from += step)
+            sl_deal_wide(to, to_stride, from, mask, k, 0, columns, fill);
+    } else if (columns == SL_STREAM_LANES + 1 && low <= k * SL_STREAM_LANES) { /* the last column by itself */
+        sl_deal_wide_masks(mask, low, high, k);
+        for (int64_t c = 0; c < count; ++c, to += to_step, from += step) {
+            sl_deal_wide(to, to_stride, from, mask, k, 1, SL_STREAM_LANES, fill);
+            for (int i = 0; i < k; ++i)
+                to[i * to_stride + end] = k * end + i < high ? from[k * end + i] : value;
+        }
+    } else if (low <= k * SL_STREAM_LANES && high >= k * end) { /* only the first and the last vectors are cut */
+        sl_deal_wide_masks(mask, low, high, k);
+        sl_deal_wide_masks(last, low - k * end, high - k * end, k);
+        for (int64_t c = 0; c < count; ++c, to += to_step, from += step) {
+            sl_deal_wide(to, to_stride, from, mask, k, 1, SL_STREAM_LANES, fill);
+            for (int64_t j = SL_STREAM_LANES; j < end; j += SL_STREAM_LANES)
+                sl_split_wide(to + j, to_stride, from + k * j, k, 1, SL_STREAM_LANES);
+            if (end > 0)
+                sl_deal_wide(to + end, to_stride, from + k * end, last, k, 0, columns - end, fill);
+        }
+    } else
+        for (int64_t c = 0; c < count; ++c, to += to_step, from += step)
+            for (int64_t j = 0; j < columns; j += SL_STREAM_LANES) {
+                const int64_t column = sl_min(j, columns - SL_STREAM_LANES);
+                sl_deal_wide_masks(mask, low - k * column, high - k * column, k);
+                sl_deal_wide(to + column, to_stride, from + k * column, mask, k, 1, SL_STREAM_LANES, fill);
+            }
+}
+#define SL_DEFINE_DEAL_ROWS(k)                                                                                       \
+    SL_OUT_OF_LINE void sl_deal_rows_##k(element *restrict to, int64_t to_stride, const element *restrict from,      \
+                                         int64_t columns, int64_t low, int64_t inside, element value, int64_t count, \
+                                         int64_t to_step, int64_t step)                                              \
     {                                                                                                                \
-        const vector number = {each(SL_LANE_NUMBER, 0, n)};                                                          \
+        sl_deal_rows(to, to_stride, from, columns, low, sl_min(low + sl_max(inside, 0), k * columns), value, count,  \
+                     to_step, step, k);                                                                              \
+    }
+SL_DEFINE_DEAL_ROWS(2)
+SL_DEFINE_DEAL_ROWS(3)
+SL_DEFINE_DEAL_ROWS(4)
+#elif SL_HAS_SHUFFLES
+/* The bytes of lanes: outside, inside, outside. */
+#define SL_IS_INSIDE(i, n) ((i) >= (n) && (i) < 2 * (n) ? 255 : 0)
+static const unsigned char sl_inside[96] = {SL_LIST_64(SL_IS_INSIDE, 0, 32), SL_LIST_32(SL_IS_INSIDE, 64, 32)};
+
+/* Defines rows by vectors of n lanes, which may read beside a row: lanes outside are replaced by the fill value.
+ * Requires low <= k*n and high >= k*(columns - n): the vectors between are inside.  Fewer columns than n are one
+ * vector of each stream, written over the begin of the next row, but for the last *exact* rows, 0 or 1, which write
+ * nothing beside them.  Of more columns, the last vectors overlap the ones before. */
+#define SL_DEFINE_DEAL_LANES(name, split, vector, suffix, n)                                                         \
+    SL_ALWAYS_INLINE void name##_lanes(vector inside[4], vector outside[4], int64_t low, int64_t high,               \
+                                       sl_lane value, const int k)                                                   \
+    {                                                                                                                \
         for (int i = 0; i < k; ++i) {                                                                                \
-            const sl_lane begin = (sl_lane)sl_max(0, sl_min(low - i * n, n));                                        \
-            const sl_lane end = (sl_lane)sl_max(0, sl_min(high - i * n, n));                                         \
-            inside[i] = (vector)(number >= begin) & (vector)(number < end);                                          \
-            outside[i] = ~inside[i] & fill;                                                                          \
+            const int64_t begin = sl_max(0, sl_min(low - i * n, n)), end = sl_max(0, sl_min(high - i * n, n));       \
+            inside[i] = (vector)sl_load_##suffix(sl_inside + 32 - begin * SL_ELEMENT_SIZE) &                         \
+                        (vector)sl_load_##suffix(sl_inside + 64 - end * SL_ELEMENT_SIZE);                            \
+            outside[i] = ~inside[i] & value;                                                                         \
         }                                                                                                            \
     }                                                                                                                \
     SL_ALWAYS_INLINE void name##_step(element *restrict to, int64_t to_stride, const element *from,                  \
@@ -1886,38 +2021,107 @@ SL_DEFINE_DEAL_STEP(sl_deal_16, sl_split_16, sl_lanes_16, 16, SL_LANES_16)
         for (int i = 0; i < k; ++i)                                                                                  \
             v[i] = ((vector)sl_load_##suffix(from + i * n) & inside[i]) | outside[i];                                \
         split##_out(to, to_stride, v, k, 1, n);                                                                      \
-    }                                                                                                                \
-    SL_ALWAYS_INLINE void name(element *restrict to, int64_t to_stride, const element *restrict from,                \
-                               int64_t columns, int64_t low, int64_t high, sl_lane fill, int64_t count,              \
-                               int64_t to_step, int64_t step, const int k)                                           \
-    {                                                                                                                \
-        const int64_t end = columns - n;                                                                             \
-        vector inside[4], outside[4], last_inside[4], last_outside[4];                                               \
-        name##_lanes(inside, outside, low, high, fill, k);                                                           \
-        name##_lanes(last_inside, last_outside, low - k * end, high - k * end, fill, k);                             \
+    }
+#if SL_VECTOR_BYTES == 16 && SL_HAS_GROUP_SHUFFLES
+/* The last columns of two streams, where half a vector of each holds them: one vector of both. */
+SL_ALWAYS_INLINE void sl_deal_half(element *restrict to, int64_t to_stride, const element *from, sl_lanes_16 inside,
+                                   sl_lanes_16 outside)
+{
+    const sl_lanes_16 v = ((sl_lanes_16)sl_load_16(from) & inside) | outside;
+    const sl_words_16 both = (sl_words_16)__builtin_ia32_pshufb128((sl_bytes_16)v, sl_even_odd);
+    memcpy(to, &both, 8);
+    const uint64_t odd = both[1];
+    memcpy(to + to_stride, &odd, 8);
+}
+#define SL_DEAL_BY_HALF(k, n, name, split)                                                                           \
+    else if (k == 2 && n == SL_LANES_16 && (columns - 1) % n < n / 2 && high >= columns * 2 - n) {                   \
+        const int64_t end = columns - n / 2;                                                                         \
+        sl_lanes_16 last_inside[4], last_outside[4];                                                                 \
+        sl_deal_rows_wide_lanes(last_inside, last_outside, low - k * end, high - k * end, value, 1);                 \
         for (int64_t c = 0; c < count; ++c, to += to_step, from += step) {                                           \
             name##_step(to, to_stride, from, inside, outside, k);                                                    \
             for (int64_t j = n; j < end; j += n)                                                                     \
                 split(to + j, to_stride, from + k * j, k, 1, n);                                                     \
-            if (end > 0)                                                                                             \
+            sl_deal_half(to + end, to_stride, from + k * end, last_inside[0], last_outside[0]);                      \
+        }                                                                                                            \
+    }
+#else
+#define SL_DEAL_BY_HALF(k, n, name, split)
+#endif
+
+#define SL_DEFINE_DEAL_ROWS(name, k, split, vector, n)                                                               \
+    SL_OUT_OF_LINE void name##_##k(element *restrict to, int64_t to_stride, const element *restrict from,            \
+                                   int64_t columns, int64_t low, int64_t high, sl_lane value, int64_t count,         \
+                                   int64_t exact, int64_t to_step, int64_t step)                                     \
+    {                                                                                                                \
+        vector inside[4], outside[4];                                                                                \
+        name##_lanes(inside, outside, low, high, value, k);                                                          \
+        if (columns <= n) {                                                                                          \
+            for (int64_t c = exact; c < count; ++c, to += to_step, from += step)                                     \
+                name##_step(to, to_stride, from, inside, outside, k);                                                \
+            if (exact) {                                                                                             \
+                element row[4 * n];                                                                                  \
+                name##_step(row, n, from, inside, outside, k);                                                       \
+                for (int i = 0; i < k; ++i)                                                                          \
+                    sl_copy_overlapping_ends((unsigned char *)(to + i * to_stride), (unsigned char *)(row + i * n),  \
+                                             (size_t)columns * SL_ELEMENT_SIZE, sizeof(vector) / 2);                 \
+            }                                                                                                        \
+        } else if (columns == n + 1) { /* the last column by itself */                                               \
+            element other;                                                                                           \
+            memcpy(&other, &value, sizeof other);                                                                    \
+            for (int64_t c = 0; c < count; ++c, to += to_step, from += step) {                                       \
+                name##_step(to, to_stride, from, inside, outside, k);                                                \
+                for (int i = 0; i < k; ++i)                                                                          \
+                    to[i * to_stride + n] = k * n + i < high ? from[k * n + i] : other;                              \
+            }                                                                                                        \
+        }                                                                                                            \
+        SL_DEAL_BY_HALF(k, n, name, split)                                                                           \
+        else {                                                                                                       \
+            const int64_t end = columns - n;                                                                         \
+            vector last_inside[4], last_outside[4];                                                                  \
+            name##_lanes(last_inside, last_outside, low - k * end, high - k * end, value, k);                        \
+            for (int64_t c = 0; c < count; ++c, to += to_step, from += step) {                                       \
+                name##_step(to, to_stride, from, inside, outside, k);                                                \
+                for (int64_t j = n; j < end; j += n)                                                                 \
+                    split(to + j, to_stride, from + k * j, k, 1, n);                                                 \
                 name##_step(to + end, to_stride, from + k * end, last_inside, last_outside, k);                      \
+            }                                                                                                        \
         }                                                                                                            \
     }
 #if SL_VECTOR_BYTES > 16
-SL_DEFINE_BLEND(sl_blend_wide, sl_split_wide, sl_lanes_stream, SL_EACH_OF_STREAM, 32, SL_STREAM_LANES)
+SL_DEFINE_DEAL_LANES(sl_deal_rows_wide, sl_split_wide, sl_lanes_stream, 32, SL_STREAM_LANES)
+SL_DEFINE_DEAL_LANES(sl_deal_rows_16, sl_split_16, sl_lanes_16, 16, SL_LANES_16)
 #else
-SL_DEFINE_BLEND(sl_blend_wide, sl_split_wide, sl_lanes_stream, SL_EACH_OF_STREAM, 16, SL_STREAM_LANES)
-#endif
-#if SL_VECTOR_BYTES > 16
-SL_DEFINE_BLEND(sl_blend_16, sl_split_16, sl_lanes_16, SL_EACH_OF_16, 16, SL_LANES_16)
+SL_DEFINE_DEAL_LANES(sl_deal_rows_wide, sl_split_wide, sl_lanes_stream, 16, SL_STREAM_LANES)
 #endif
 #ifdef SL_LANES_8
-SL_DEFINE_BLEND(sl_blend_8, sl_split_8, sl_lanes_8, SL_EACH_OF_8, 8, SL_LANES_8)
+SL_DEFINE_DEAL_LANES(sl_deal_rows_8, sl_split_8, sl_lanes_8, 8, SL_LANES_8)
 #endif
+#define SL_DEFINE_DEAL_WIDE(k)                                                                                       \
+    SL_DEFINE_DEAL_ROWS(sl_deal_rows_wide, k, sl_split_wide, sl_lanes_stream, SL_STREAM_LANES)
+#if SL_VECTOR_BYTES > 16
+#define SL_DEFINE_DEAL_16(k) SL_DEFINE_DEAL_ROWS(sl_deal_rows_16, k, sl_split_16, sl_lanes_16, SL_LANES_16)
+#else
+#define SL_DEFINE_DEAL_16(k)
 #endif
+#ifdef SL_LANES_8
+#define SL_DEFINE_DEAL_8(k) SL_DEFINE_DEAL_ROWS(sl_deal_rows_8, k, sl_split_8, sl_lanes_8, SL_LANES_8)
+#else
+#define SL_DEFINE_DEAL_8(k)
+#endif
+SL_DEFINE_DEAL_WIDE(2)
+SL_DEFINE_DEAL_WIDE(3)
+SL_DEFINE_DEAL_WIDE(4)
+SL_DEFINE_DEAL_16(2)
+SL_DEFINE_DEAL_16(3)
+SL_DEFINE_DEAL_16(4)
+SL_DEFINE_DEAL_8(2)
+SL_DEFINE_DEAL_8(3)
+SL_DEFINE_DEAL_8(4)
 #endif
 
-/* sl_deal, below, an element at a time where a column is cut. */
+#if !SL_HAS_SHUFFLES || !SL_HAS_BYTE_MASKS
+/* Rows an element at a time where a column is cut. */
 SL_ALWAYS_INLINE void sl_deal_plain(element *restrict to, int64_t to_stride, const element *restrict from,
                                     int64_t start, int64_t columns, int64_t low, int64_t high, element value,
                                     int64_t count, int64_t to_step, int64_t step, const int k)
@@ -1940,147 +2144,126 @@ SL_ALWAYS_INLINE void sl_deal_plain(element *restrict to, int64_t to_stride, con
             }
 }
 
-/* to[c*to_step + i*to_stride + j] for 0 <= c < count, 0 <= i < k, 0 <= j < columns, with i + k*j = n and k a literal,
- * is from[start + c*step + n] where low <= n < low + inside, elsewhere *value*. */
-SL_ALWAYS_INLINE void sl_deal(element *restrict to, int64_t to_stride, const element *restrict from, int64_t start,
-                              int64_t columns, int64_t low, int64_t inside, element value, int64_t count,
-                              int64_t to_step, int64_t step, const int k)
+/* How many rows are dealt out by vectors: *count* of them, after the *first*. */
+typedef struct {
+    int64_t lanes, first, count;
+} sl_dealt_rows;
+
+/* The vectors for rows that are dealt out, and for which rows: not those where they would read beside the source.  If
+ * its *size* is unknown, its elements are those from the first row's first to the last row's last. */
+SL_ALWAYS_INLINE sl_dealt_rows sl_choose_dealt(int64_t start, int64_t size, int64_t columns, int64_t low,
+                                               int64_t high, int64_t count, int64_t to_step, int64_t step,
+                                               const int k)
 {
-    const int64_t high = sl_min(low + sl_max(inside, 0), k * columns);
-#if SL_HAS_SHUFFLES && SL_HAS_BYTE_MASKS
-    sl_lane lane;
-    memcpy(&lane, &value, sizeof lane);
-    const int64_t end = (columns - 1) / SL_STREAM_LANES * SL_STREAM_LANES;
-    uint64_t mask[4], last[4];
-    from += start; /* a vector may begin before the array; the mask has no bit there */
-    if (columns <= SL_LANES_16) {
-        sl_deal_16_masks(mask, low, high, k);
-        for (int64_t c = 0; c < count; ++c, to += to_step, from += step)
-            sl_deal_16(to, to_stride, from, mask, k, 0, columns, (sl_lanes_16){0} + lane);
-    } else if (columns < SL_STREAM_LANES) {
-        sl_deal_wide_masks(mask, low, high, k);
-        for (int64_t c = 0; c < count; ++c, to += to_step, from += step)
-            sl_deal_wide(to, to_stride, from, mask, k, 0, columns, (sl_lanes_stream){0} + lane);
-    } else if (low <= k * SL_STREAM_LANES && high >= k * end) { /* only the first and the last vectors are cut */
-        sl_deal_wide_masks(mask, low, high, k);
-        sl_deal_wide_masks(last, low - k * end, high - k * end, k);
-        for (int64_t c = 0; c < count; ++c, to += to_step, from += step) {
-            sl_deal_wide(to, to_stride, from, mask, k, 1, SL_STREAM_LANES, (sl_lanes_stream){0} + lane);
-            for (int64_t j = SL_STREAM_LANES; j < end; j += SL_STREAM_LANES)
-                sl_split_wide(to + j, to_stride, from + k * j, k, 1, SL_STREAM_LANES);
-            if (end > 0)
-                sl_deal_wide(to + end, to_stride, from + k * end, last, k, 0, columns - end,
-                             (sl_lanes_stream){0} + lane);
-        }
-    } else
-        for (int64_t c = 0; c < count; ++c, to += to_step, from += step)
-            for (int64_t j = 0; j < columns; j += SL_STREAM_LANES) {
-                const int64_t column = sl_min(j, columns - SL_STREAM_LANES);
-                sl_deal_wide_masks(mask, low - k * column, high - k * column, k);
-                sl_deal_wide(to + column, to_stride, from + k * column, mask, k, 1, SL_STREAM_LANES,
-                            (sl_lanes_stream){0} + lane);
-            }
+    sl_dealt_rows rows = {0, 0, 0};
+#if !SL_HAS_SHUFFLES
+    (void)start, (void)size, (void)columns, (void)low, (void)high, (void)count, (void)to_step, (void)step, (void)k;
 #else
-    /* Turns whose vectors read nothing before the first element of the first turn, nor after the last of the last. */
-    int64_t done = 0, blended = 0;
-#if SL_HAS_SHUFFLES
-#if SL_VECTOR_BYTES > 16
-    const int64_t least = SL_LANES_16;
-#else
-    const int64_t least = SL_STREAM_LANES;
-#endif
+    const int follow = to_step == columns; /* a row may be written over the begin of the next one */
+    int64_t n = columns > SL_LANES_16 && (follow || columns >= SL_STREAM_LANES) ? SL_STREAM_LANES : SL_LANES_16;
 #ifdef SL_LANES_8
-    const int64_t n = columns >= SL_STREAM_LANES ? SL_STREAM_LANES : columns >= least ? least : SL_LANES_8;
-#else
-    const int64_t n = columns >= SL_STREAM_LANES ? SL_STREAM_LANES : least;
+    if (columns <= SL_LANES_8 || (columns < n && !follow))
+        n = SL_LANES_8;
 #endif
-    if (columns >= n && low < high && low <= k * n && high >= k * (columns - n) && step > 0 &&
-        (SL_HAS_BYTE_SHUFFLES || k != 3)) {
-        sl_lane fill;
-        memcpy(&fill, &value, sizeof fill);
-        done = sl_min(count, (sl_max(low, 0) + step - 1) / step);
-        blended = sl_max(0, count - done - (k * columns - high + step - 1) / step);
-        element *restrict const into = to + done * to_step;
-        const element *restrict const out_of = from + start + done * step;
-        if (n == SL_STREAM_LANES)
-            sl_blend_wide(into, to_stride, out_of, columns, low, high, fill, blended, to_step, step, k);
-#if SL_VECTOR_BYTES > 16
-        else if (n == SL_LANES_16)
-            sl_blend_16(into, to_stride, out_of, columns, low, high, fill, blended, to_step, step, k);
+    if (columns < (follow ? n / 2 : n) || low >= high || low > k * n || high < k * (columns - n) ||
+        (step <= 0 && count > 1) || (k == 3 && !SL_HAS_BYTE_SHUFFLES))
+        return rows;
+    const int64_t each = sl_max(step, 1), last = start + (count - 1) * step;
+    const int64_t begin = size ? 0 : start + sl_max(low, 0), end = size ? size : last + high;
+    const int64_t beside = last + k * sl_max(columns, n) - end;
+    rows.lanes = n;
+    rows.first = start >= begin ? 0 : sl_min(count, (begin - start + each - 1) / each);
+    rows.count = sl_max(0, count - rows.first - (beside <= 0 ? 0 : (beside + each - 1) / each));
 #endif
-#ifdef SL_LANES_8
-        else
-            sl_blend_8(into, to_stride, out_of, columns, low, high, fill, blended, to_step, step, k);
+    return rows;
+}
 #endif
-    }
-#endif
-    for (int64_t part = 0; part < 2; ++part) { /* what comes before, and after */
-        const int64_t first = part * (done + blended);
-        sl_deal_plain(to + first * to_step, to_stride, from, start + first * step, columns, low, high, value,
-                      part ? count - first : done, to_step, step, k);
-    }
-#endif
+
+/* Writes *value* into *rows* rows of each of k streams, *to_step* apart. */
+SL_ALWAYS_INLINE void sl_deal_fill(element *restrict to, int64_t to_stride, int64_t columns, element value,
+                                   int64_t rows, int64_t to_step, const int k)
+{
+    const int follow = to_step == columns;
+    for (int64_t c = 0; c < (follow ? rows > 0 : rows); ++c)
+        for (int i = 0; i < k; ++i)
+            sl_fill(to, c * to_step + i * to_stride, value, follow ? rows * columns : columns);
 }
 
+/* to[at + c*to_step + i*to_stride + j] for 0 <= c < before + count + after, 0 <= i < k, 0 <= j < columns, with
+ * i + k*j = n: for *count* rows from row *before* on, from[start + (c - before)*step + n] where low <= n < low +
+ * inside; elsewhere *value*.  The source has *size* elements, 0 where that is unknown.  Vectors may read what lies
+ * beside a row in it.  Inline: most calls are of few rows. */
+#define SL_DECLARE_DEAL(name)                                                                                        \
+    SL_INLINE void name(element *restrict to, int64_t at, int64_t to_stride, const element *restrict from,           \
+                        int64_t start, int64_t size, int64_t columns, int64_t low, int64_t inside, element value,    \
+                        int64_t before, int64_t count, int64_t after, int64_t to_step, int64_t step)
+#if SL_HAS_SHUFFLES && SL_HAS_BYTE_MASKS
 #define SL_DEFINE_DEAL(k)                                                                                            \
-    SL_OUT_OF_LINE void sl_deal_##k(element *restrict to, int64_t at, int64_t to_stride,                             \
-                                    const element *restrict from, int64_t start, int64_t columns, int64_t low,       \
-                                    int64_t inside, element value, int64_t count, int64_t to_step, int64_t step)     \
+    SL_DECLARE_DEAL(sl_deal_##k)                                                                                     \
     {                                                                                                                \
-        sl_deal(to + at, to_stride, from, start, columns, low, inside, value, count, to_step, step, k);              \
+        (void)size;                                                                                                  \
+        to += at;                                                                                                    \
+        sl_deal_fill(to, to_stride, columns, value, before, to_step, k);                                             \
+        to += before * to_step;                                                                                      \
+        sl_deal_rows_##k(to, to_stride, from + start, columns, low, inside, value, count, to_step, step);            \
+        sl_deal_fill(to + count * to_step, to_stride, columns, value, after, to_step, k);                            \
     }
+#else
+#define SL_DEFINE_DEAL_PLAIN(k)                                                                                      \
+    SL_OUT_OF_LINE void sl_deal_plain_##k(element *restrict to, int64_t to_stride, const element *restrict from,     \
+                                          int64_t start, int64_t columns, int64_t low, int64_t high, element value,  \
+                                          int64_t count, int64_t to_step, int64_t step)                              \
+    {                                                                                                                \
+        sl_deal_plain(to, to_stride, from, start, columns, low, high, value, count, to_step, step, k);               \
+    }
+SL_DEFINE_DEAL_PLAIN(2)
+SL_DEFINE_DEAL_PLAIN(3)
+SL_DEFINE_DEAL_PLAIN(4)
+#if SL_HAS_SHUFFLES
+#define SL_DEAL_ROWS(suffix, k)                                                                                      \
+    sl_deal_rows_##suffix##_##k(to + rows.first * to_step, to_stride, from + start + rows.first * step, columns, low,\
+                                high, lane, rows.count, exact, to_step, step)
+#ifdef SL_LANES_8
+#define SL_DEAL_ROWS_8(k) else if (rows.lanes == SL_LANES_8) SL_DEAL_ROWS(8, k);
+#else
+#define SL_DEAL_ROWS_8(k)
+#endif
+#if SL_VECTOR_BYTES > 16
+#define SL_DEAL_ROWS_16(k) else if (rows.lanes == SL_LANES_16) SL_DEAL_ROWS(16, k);
+#else
+#define SL_DEAL_ROWS_16(k)
+#endif
+#define SL_DEAL_BY_VECTORS(k)                                                                                        \
+    sl_lane lane;                                                                                                    \
+    memcpy(&lane, &value, sizeof lane);                                                                              \
+    const int64_t exact = columns < rows.lanes && after <= 0 && rows.first + rows.count == count;                    \
+    if (rows.count == 0) {                                                                                           \
+    }                                                                                                                \
+    SL_DEAL_ROWS_8(k) SL_DEAL_ROWS_16(k) else SL_DEAL_ROWS(wide, k)
+#else
+#define SL_DEAL_BY_VECTORS(k) (void)rows
+#endif
+#define SL_DEFINE_DEAL(k)                                                                                            \
+    SL_DECLARE_DEAL(sl_deal_##k)                                                                                     \
+    {                                                                                                                \
+        const int64_t high = sl_min(low + sl_max(inside, 0), k * columns);                                           \
+        to += at;                                                                                                    \
+        sl_deal_fill(to, to_stride, columns, value, before, to_step, k);                                             \
+        to += before * to_step;                                                                                      \
+        const sl_dealt_rows rows = sl_choose_dealt(start, size, columns, low, high, count, to_step, step, k);        \
+        if (rows.first > 0)                                                                                          \
+            sl_deal_plain_##k(to, to_stride, from, start, columns, low, high, value, rows.first, to_step, step);     \
+        SL_DEAL_BY_VECTORS(k);                                                                                       \
+        const int64_t done = rows.first + rows.count;                                                                \
+        if (done < count)                                                                                            \
+            sl_deal_plain_##k(to + done * to_step, to_stride, from, start + done * step, columns, low, high, value,  \
+                              count - done, to_step, step);                                                          \
+        sl_deal_fill(to + count * to_step, to_stride, columns, value, after, to_step, k);                            \
+    }
+#endif
 SL_DEFINE_DEAL(2)
 SL_DEFINE_DEAL(3)
 SL_DEFINE_DEAL(4)
-
-/* Fill: one value into a run, or into many rows.
- *
- * Assumes: offsets and counts are in elements; a count <= 0 writes nothing.
- * Needs: masks, short_rows. */
-
-/* to[i] = value for 0 <= i < count. */
-SL_OUT_OF_LINE void sl_fill_long(element *restrict to, element value, int64_t count)
-{
-#if SL_HAS_BYTE_MASKS && SL_HAS_SHUFFLES
-    sl_lane lane;
-    memcpy(&lane, &value, sizeof lane);
-    const sl_lanes line = (sl_lanes){0} + lane;
-    for (; count > 64 / SL_ELEMENT_SIZE; to += 64 / SL_ELEMENT_SIZE, count -= 64 / SL_ELEMENT_SIZE)
-        sl_store_max(to, (sl_bytes_max)line);
-    sl_masked_store_max(to, (sl_bytes_max)line, sl_first_bytes(sl_max(count, 0) * SL_ELEMENT_SIZE));
-#else
-    for (int64_t i = 0; i < count; ++i)
-        to[i] = value;
-#endif
-}
-
-/* to[at + i] = value for 0 <= i < count.  A margin of one or two takes neither loop nor call. */
-SL_INLINE void sl_fill(element *restrict to, int64_t at, element value, int64_t count)
-{
-    if (count > 2)
-        sl_fill_long(to + at, value, count);
-    else if (count > 0)
-        to[at] = to[at + count - 1] = value;
-}
-
-/* to[at + i*to_step + j] = value for 0 <= i < rows, 0 <= j < count. */
-SL_OUT_OF_LINE void sl_fill_rows(element *restrict to, int64_t at, int64_t to_step, element value, int64_t rows,
-                                 int64_t count)
-{
-#if SL_PERMUTE_BYTES == 64
-    if (count > 0 && count * (int64_t)sizeof(element) <= SL_SHORT_ROW_BYTES) {
-        const int64_t done = sl_fill_short(to + at, to_step, value, rows, count);
-        at += done * to_step;
-        rows -= done;
-    }
-#endif
-    if (count == 1)
-        for (int64_t i = 0; i < rows; ++i)
-            to[at + i * to_step] = value;
-    else if (count > 1)
-        for (int64_t i = 0; i < rows; ++i)
-            sl_fill(to, at + i * to_step, value, count);
-}
 
 /* Octets: eight bytes of each of k streams that lie in turn, as vectors of floats.
  *

@@ -114,11 +114,16 @@ def execute_one(statement: Statement, values: dict[str, int], sources: tuple[str
             for i in range(value(rows)):
                 for j in range(value(count)):
                     yield value(to) + i * value(to_step) + j, ("fill", fill), False
-        case Deal(to, to_stride, streams, columns, source, start, low, inside, fill, count, to_step, step):
-            for c, i, j in itertools.product(range(value(count)), range(streams), range(value(columns))):
-                at, k = value(to) + c * value(to_step) + i * value(to_stride) + j, i + streams * j
-                read: Term = (sources[source], value(start) + c * value(step) + k)
-                yield at, read if 0 <= k - value(low) < value(inside) else ("fill", fill), False
+        case Deal(to, to_stride, streams, columns, source, size, start, low, inside, fill):
+            first, rows = value(statement.before), value(statement.count)
+            for c, i, j in itertools.product(
+                range(first + rows + value(statement.after)), range(streams), range(value(columns))
+            ):
+                at, k = value(to) + c * value(statement.to_step) + i * value(to_stride) + j, i + streams * j
+                offset = value(start) + (c - first) * value(statement.step) + k
+                dealt = 0 <= c - first < rows and 0 <= k - value(low) < value(inside)
+                assert not dealt or not value(size) or 0 <= offset < value(size)
+                yield at, (sources[source], offset) if dealt else ("fill", fill), False
         case Transpose(to, rows, source, start, columns, count, to_step, step, high, to_leap, leap):
             for d, c in itertools.product(range(value(high)), range(value(count))):
                 at = value(to) + c * value(to_step) + d * value(to_leap)

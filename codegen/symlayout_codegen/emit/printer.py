@@ -373,10 +373,8 @@ def _statement(statement: Statement, show: _Printer) -> Iterator[str]:
             yield f"sl_accumulate_rows({written}, {read}, {show(rows)}, {show(columns)});"
         case FillRows(to, to_step, fill, rows, count):
             yield f"sl_fill_rows(to, {show(to)}, {show(to_step)}, fill{fill}, {show(rows)}, {show(count)});"
-        case Deal(to, to_stride, streams, columns, source, start, low, inside, fill, count, to_step, step):
-            written, read = f"to, {show(to)}, {show(to_stride)}", f"from{source}, {show(start)}, {show(columns)}"
-            turns = ", ".join(map(show, (count, to_step, step)))
-            yield f"sl_deal_{streams}({written}, {read}, {show(low)}, {show(inside)}, fill{fill}, {turns});"
+        case Deal():
+            yield _deal(statement, show)
         case Transpose():
             yield _transpose(statement, show)
         case StartFolds() | FoldTerms() | Compute():
@@ -410,6 +408,15 @@ def _transpose(leaf: Transpose, show: _Printer, output: str = "to", source: str 
     if leaf.joins is not None:
         return f"sl_join_{leaf.joins}({written}, {read}, {show(columns.step)}, {show(rows.count)}, {turns}, {far});"
     return f"sl_transpose({written}, {axis(rows)}, {read}, {axis(columns)}, {turns}, {far});"
+
+
+def _deal(leaf: Deal, show: _Printer) -> str:
+    """Return the call for *leaf*."""
+    written = f"to, {show(leaf.to)}, {show(leaf.to_stride)}"
+    read = f"from{leaf.source}, {show(leaf.start)}, {show(leaf.size)}"
+    row = f"{show(leaf.columns)}, {show(leaf.low)}, {show(leaf.inside)}, fill{leaf.fill}"
+    turns = ", ".join(map(show, (leaf.before, leaf.count, leaf.after, leaf.to_step, leaf.step)))
+    return f"sl_deal_{leaf.streams}({written}, {read}, {row}, {turns});"
 
 
 # --- expressions ------------------------------------------------------------------------------

@@ -37,7 +37,7 @@ The algebra has shown, for all parameters that meet the preconditions:
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -64,6 +64,10 @@ class AffineForm:
         for k, coefficient in self.terms:
             total[k] = add(total[k], coefficient) if k in total else coefficient
         return {k: coefficient for k, coefficient in total.items() if coefficient != IntLiteral(0)}
+
+    def without(self, digits: Collection[int]) -> AffineForm:
+        """Return the form where *digits* are 0."""
+        return AffineForm(self.constant, tuple((k, c) for k, c in self.terms if k not in digits))
 
     def mapped(self, change: Callable[[Expr], Expr]) -> AffineForm:
         """Return the form with *change* made to the constant and to each coefficient."""

@@ -243,11 +243,16 @@ class Transpose:
 
 @dataclass(frozen=True, slots=True)
 class Deal:
-    """Deal a padded row out to *streams* streams of *columns* elements each.
+    """Deal padded rows out to *streams* streams of *columns* elements each.
 
     ``output[to + i*to_stride + j]`` for ``i < streams``, ``j < columns`` becomes ``source[start + k]`` with
     ``k = i + streams*j`` if ``low <= k < low + inside``, else *fill*.  This is done *count* times; from one to the
-    next *to* grows by *to_step*, *start* by *step*.
+    next *to* grows by *to_step*, *start* by *step*.  *before* such rows before them, the first one at *to*, and *after*
+    rows after them are *fill*.
+
+    Attributes
+    ----------
+    size : the number of elements of the source, 0 if it is not known: vectors may read beside a row.
     """
 
     to: Expr
@@ -255,11 +260,14 @@ class Deal:
     streams: int
     columns: Expr
     source: int
+    size: Expr
     start: Expr
     low: Expr
     inside: Expr
     fill: int
+    before: Expr = ZERO
     count: Expr = ONE
+    after: Expr = ZERO
     to_step: Expr = ZERO
     step: Expr = ZERO
 

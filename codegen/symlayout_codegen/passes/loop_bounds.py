@@ -26,6 +26,7 @@ from dataclasses import replace
 from functools import partial
 from math import prod
 
+from symlayout_codegen.ir.dealt_rows import repeated, streams_of
 from symlayout_codegen.ir.formula import Formula, literal
 from symlayout_codegen.ir.identifiers import identifier
 from symlayout_codegen.ir.integer_expressions import Expr, IntLiteral, NamedInt, add, mul
@@ -46,7 +47,6 @@ from symlayout_codegen.ir.queries import (
     subtract,
 )
 from symlayout_codegen.ir.statements import (
-    MOST_STREAMS,
     PART,
     AccumulateRun,
     Body,
@@ -86,7 +86,8 @@ def bound_loops(nest: Nest, parts: tuple[PartRanges | None, ...] | None, facts: 
     for k, piece in enumerate(nest.boxes):
         part = parts[k] if parts is not None else None
         deals = not nest.halves and not nest.types
-        writer = _LoopWriter(piece, facts, taken, adds=nest.adds(piece), deals=deals, constants=_fills(nest))
+        sizes = nest.source_sizes if deals else None
+        writer = _LoopWriter(piece, facts, taken, adds=nest.adds(piece), sizes=sizes, constants=_fills(nest))
         loops = writer.loops(part)
         body += _by_part_0(loops) if parts is not None and part is None else loops
     return _by_part_0(tuple(body)) if parts is None else tuple(body)
@@ -112,10 +113,11 @@ class _LoopWriter:
         taken: set[str],
         *,
         adds: bool,
-        deals: bool,
+        sizes: tuple[Expr | None, ...] | None,
         constants: tuple[Formula, ...],
     ) -> None:
-        self.piece, self.taken, self.adds, self.deals = piece, taken, adds, deals
+        self.piece, self.taken, self.adds = piece, taken, adds
+        self.sizes = sizes  # the elements of each source, where rows may be dealt out
         self.constants = constants
         self.names = [digit.name for digit in piece.digits] + [carried.name for carried in piece.carried]
         self.facts = facts.and_nonnegative(NamedInt(digit.name) for digit in piece.digits)
@@ -258,30 +260,46 @@ class _LoopWriter:
         """Return the last two loops as one statement, where they deal a padded row out to a few streams."""
         offset, digits, source = self.piece.offset, range(depth, self.inmost), state.target.source
         left = [each for each in state.enforced if each.depth >= depth]
-        if not self.deals or source is None or offset is None or len(digits) != 2 or set(digits) & state.ranges.keys():
+        if not self.sizes or source is None or offset is None or len(digits) != 2 or set(digits) & state.ranges.keys():
             return None
         if len(state.guards) != 1 or left != [state.guards[0].enforced]:
             return None
-        window, reads, writes = left[0].window, offset.coefficients(), self.piece.output.coefficients()
-        within, block = sorted(digits, key=lambda k: magnitude(reads.get(k, ZERO)))
-        streams = self.piece.digits[within].extent
-        if not isinstance(streams, IntLiteral) or not 2 <= streams.value <= MOST_STREAMS:
+        window = left[0].window
+        streams = streams_of(self.piece, offset, window, digits)
+        faces = tuple(form.without(digits) for form in (self.piece.output, offset, window.value))
+        if streams is None or any(self.ready(form) > depth for form in faces):
             return None
-        forms = (window.value.coefficients(), reads)
-        if writes.get(block) != ONE or any((f.get(within), f.get(block)) != (ONE, streams) for f in forms):
-            return None
-        to, start, low = (self.value(_without(form, digits)) for form in (self.piece.output, offset, window.value))
+        to, start, low = map(self.value, faces)
         return Deal(
             to=to,
-            to_stride=writes.get(within, ZERO),
-            streams=streams.value,
-            columns=self.piece.digits[block].extent,
+            to_stride=streams.to_stride,
+            streams=streams.number,
+            columns=streams.columns,
             source=source,
+            size=self.sizes[source] or ZERO,
             start=start,
             low=negate(low),
             inside=window.extent,
             fill=state.guards[0].fill,
         )
+
+    def rows_dealt(
+        self, depth: int, inside: PendingWindows, outside: Target, ends: tuple[Expr, Expr, Expr, Expr]
+    ) -> Deal | None:
+        """Return the loops from *depth* on as one statement, where each step of the first deals out one row.
+
+        Parameters
+        ----------
+        inside : the state of the rows that are dealt out.
+        outside : what the rows before and after these write.
+        ends : where the rows begin, where those inside do, where these end, and where all rows end.
+        """
+        deal = self.dealt(depth + 1, inside) if depth + 1 < self.inmost else None
+        if deal is None or deal.fill != outside.fill:
+            return None
+        if any(self.known[k] == depth + 1 for k in range(self.inmost, len(self.names))):
+            return None
+        return repeated(deal, self.names[depth], ends)
 
     def whole_blocks(self, depth: int, state: PendingWindows) -> WholeBlocks | None:
         """Return the whole blocks of the next two digits, if one window or guard is all that is left to enforce."""
@@ -370,6 +388,8 @@ class _LoopWriter:
             first, last = self.narrow(guard.enforced, first, last, lets)
         outside = state.to(Target(None, guards[at].fill), guards[:at])
         inside = state.to(state.target, tuple(g for g in guards if g not in decided))
+        if not outside.guards and (deal := self.rows_dealt(depth, inside, outside.target, (start, first, last, stop))):
+            return (*lets, deal)
         return (
             *lets,
             *self.segments(depth, start, first, outside),
@@ -466,10 +486,6 @@ class _LoopWriter:
         last = self.local(enforced.last, self.clamp(end, first, count), lets)
         self.ends |= {enforced.first: first, enforced.last: last}
         return lets
-
-
-def _without(form: AffineForm, digits: range) -> AffineForm:
-    return replace(form, terms=tuple((k, c) for k, c in form.terms if k not in digits))
 
 
 def _only_if(value: Expr, extent: Expr, body: Body) -> Body:

@@ -168,7 +168,7 @@ def test_points_that_add_have_no_whole_blocks_first() -> None:
 
 def test_a_padded_row_that_is_dealt_out_is_one_statement() -> None:
     *_, deal = loops_of(blocks(1, guard=True, row=True))  # after bounds that nothing reads: `prune` drops them
-    assert deal == Deal(ZERO, m, 3, m, 0, IntLiteral(-1), ONE, n, 0)
+    assert deal == Deal(ZERO, m, 3, m, 0, ZERO, IntLiteral(-1), ONE, n, 0)
     assert_same(blocks(1, guard=True, row=True))
 
 

@@ -140,6 +140,13 @@ def test_a_padded_row_is_dealt_out_by_one_statement(nest: Nest) -> None:
     same_for_small_sizes(nest)
 
 
+def test_rows_of_fill_before_and_after_are_part_of_that_statement() -> None:
+    (deal,) = (s for s in walk(schedule(nests.deal_padded_rows()).body) if isinstance(s, Deal))
+    assert ZERO not in (deal.before, deal.count, deal.after)
+    assert leaves(nests.deal_padded_rows()) == ["Deal"]
+    assert len(leaves(nests.deal_padded_rows(1))) > 1  # of another fill
+
+
 @pytest.mark.parametrize(
     ("block", "before", "after", "run"), [(2, 0, 2, 3), (2, 1, 1, 3), (2, 3, 1, 3), (5, 5, 10, 1), (3, 3, 6, 2)]
 )

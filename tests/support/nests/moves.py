@@ -267,6 +267,20 @@ def deal_rows() -> Nest:
     return nest("deal_rows", "H W p q", [piece], mul(2, H, high), prelude=prelude, fills=1)
 
 
+def deal_padded_rows(fill: int = 0) -> Nest:
+    """Rows of W, padded by one, are dealt to two planes; p rows before them, and q after, are *fill*."""
+    row = NestGuard(NestWindow(affine(mul(-1, p), (1, 1)), H), fill)
+    piece = NestPiece(
+        digits(lo=2, row=add(p, H, q), hi=add(W, 1)),
+        affine(0, (0, mul(add(p, H, q), add(W, 1))), (1, add(W, 1)), (2, 1)),
+        0,
+        affine(add(mul(-2, p, W), -1), (1, mul(2, W)), (2, 2), (0, 1)),
+        guards=(row, NestGuard(NestWindow(affine(-1, (2, 2), (0, 1)), mul(2, W)), 0)),
+    )
+    size = mul(2, add(p, H, q), add(W, 1))
+    return nest(f"deal_padded_rows_{fill}", "H W p q", [piece], size, fills=2, source_sizes=(mul(2, H, W),))
+
+
 def deal_rows_back() -> Nest:
     """Two planes of rows of W are dealt out to one row each, cropped by p and q."""
     long = NamedInt("long")

@@ -1,0 +1,49 @@
+"""`dealt_rows` finds digits that deal a row out to streams, and does all rows of a loop in one statement."""
+
+from __future__ import annotations
+
+import pytest
+
+from symlayout_codegen.ir.dealt_rows import Streams, repeated, streams_of
+from symlayout_codegen.ir.integer_expressions import IntLiteral, NamedInt, add, mul
+from symlayout_codegen.ir.nest import NestPiece, NestWindow
+from symlayout_codegen.ir.queries import ONE, ZERO, equal
+from symlayout_codegen.ir.statements import Deal
+from tests.support import nests
+
+number = IntLiteral
+DEAL = Deal(mul(9, NamedInt("r")), number(300), 2, number(4), 0, number(70), mul(8, NamedInt("r")), ONE, number(6), 0)
+
+
+def streams(within: int, block: int, to_block: int = 1, reads: int | None = None) -> Streams | None:
+    """Return the streams of a row of *within* by 5 elements, with the steps of the block given."""
+    output, offset = nests.affine(0, (0, 20), (1, to_block)), nests.affine(-1, (0, 1), (1, reads or block))
+    piece = NestPiece(nests.digits(lo=within, hi=5), output, 0, offset)
+    return streams_of(piece, offset, NestWindow(nests.affine(-1, (0, 1), (1, block)), number(8)), range(2))
+
+
+@pytest.mark.parametrize("k", [2, 3, 4])
+def test_a_row_is_dealt_out_by_the_digits_of_an_axis_cut_in_blocks(k: int) -> None:
+    assert streams(k, k) == Streams(k, number(5), number(20))
+
+
+def test_other_digits_deal_nothing_out() -> None:
+    assert streams(5, 5) is None  # more streams than one statement has
+    assert streams(1, 1) is None
+    assert streams(2, 3) is None  # the row is not cut in blocks of two
+    assert streams(2, 2, to_block=2) is None  # a stream has gaps
+    assert streams(2, 2, reads=4) is None  # the source is not what the window bounds
+
+
+def test_all_rows_of_a_loop_are_one_statement() -> None:
+    first, last = NamedInt("first"), NamedInt("last")
+    made = repeated(DEAL, "r", (ONE, first, last, number(7)))
+    assert made is not None
+    assert (made.to, made.to_step, made.step) == (number(9), number(9), number(8))
+    assert equal(made.start, mul(8, first))
+    assert (made.before, made.count, made.after) == (add(first, -1), add(last, mul(-1, first)), add(7, mul(-1, last)))
+
+
+def test_a_row_that_varies_by_more_than_its_place_is_not_repeated() -> None:
+    varies = Deal(ZERO, number(300), 2, number(4), 0, ZERO, ZERO, NamedInt("r"), number(6), 0)
+    assert repeated(varies, "r", (ZERO, ZERO, ONE, ONE)) is None
