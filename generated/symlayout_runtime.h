@@ -2059,7 +2059,7 @@ SL_ALWAYS_INLINE void sl_deal_half(element *restrict to, int64_t to_stride, cons
         if (columns <= n) {                                                                                          \
             for (int64_t c = exact; c < count; ++c, to += to_step, from += step)                                     \
                 name##_step(to, to_stride, from, inside, outside, k);                                                \
-            if (exact) {                                                                                             \
+            if (exact && columns >= n / 2) {                                                                         \
                 element row[4 * n];                                                                                  \
                 name##_step(row, n, from, inside, outside, k);                                                       \
                 for (int i = 0; i < k; ++i)                                                                          \
