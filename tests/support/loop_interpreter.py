@@ -115,13 +115,11 @@ def execute_one(statement: Statement, values: dict[str, int], sources: tuple[str
                 for j in range(value(count)):
                     yield value(to) + i * value(to_step) + j, ("fill", fill), False
         case Deal(to, to_stride, streams, columns, source, size, start, low, inside, fill):
-            first, rows = value(statement.before), value(statement.count)
-            for c, i, j in itertools.product(
-                range(first + rows + value(statement.after)), range(streams), range(value(columns))
-            ):
-                at, k = value(to) + c * value(statement.to_step) + i * value(to_stride) + j, i + streams * j
-                offset = value(start) + (c - first) * value(statement.step) + k
-                dealt = 0 <= c - first < rows and 0 <= k - value(low) < value(inside)
+            before, inner, after = (value(e) for e in (statement.before, statement.count, statement.after))
+            for c, i, j in itertools.product(range(-before, inner + after), range(streams), range(value(columns))):
+                at, k = value(to) + (c + before) * value(statement.to_step) + i * value(to_stride) + j, i + streams * j
+                offset = value(start) + c * value(statement.step) + k
+                dealt = 0 <= c < inner and 0 <= k - value(low) < value(inside)
                 assert not dealt or not value(size) or 0 <= offset < value(size)
                 yield at, (sources[source], offset) if dealt else ("fill", fill), False
         case Transpose(to, rows, source, start, columns, count, to_step, step, high, to_leap, leap):
