@@ -3087,9 +3087,9 @@ SL_OUT_OF_LINE void sl_transpose_square(element *restrict to, const int64_t *row
 #endif
 #endif
 
-/* Transposes rows i to i + SL_LANES_16 of a strip, whose columns begin at *at*.  Rows are at the offsets *row*, or *even*,
- * a literal: then the offset of a row from the one before is *step*, and *to* is where row i begins. */
-SL_ALWAYS_INLINE void sl_transpose_rows_16(element *restrict to, const int even, const int64_t *row, int64_t step,
+/* Transposes rows i to i + SL_LANES_16 of a strip, whose columns begin at *at*.  Without a table *row*, the offset of a
+ * row from the one before is *step*, and *to* is where row i begins. */
+SL_ALWAYS_INLINE void sl_transpose_rows_16(element *restrict to, const int64_t *row, int64_t step,
                                            const element *const *at, int64_t i)
 {
 #if SL_HAS_HALVES
@@ -3102,7 +3102,7 @@ SL_ALWAYS_INLINE void sl_transpose_rows_16(element *restrict to, const int even,
         SL_ZIP_UNTIL(8, sl_zip_half(line));
         SL_UNROLL
         for (int64_t k = 0; k < 8; ++k, to += step)
-            sl_store_16(even ? to : to + row[i + half + k], (sl_bytes_16)line[k]);
+            sl_store_16(row ? to + row[i + half + k] : to, (sl_bytes_16)line[k]);
     }
 #else
     sl_lanes_16 line[SL_LANES_16];
@@ -3112,7 +3112,7 @@ SL_ALWAYS_INLINE void sl_transpose_rows_16(element *restrict to, const int even,
     SL_ZIP_UNTIL(SL_LANES_16, sl_zip_square(line));
     SL_UNROLL
     for (int64_t k = 0; k < SL_LANES_16; ++k, to += step)
-        sl_store_16(even ? to : to + row[i + k], (sl_bytes_16)line[k]);
+        sl_store_16(row ? to + row[i + k] : to, (sl_bytes_16)line[k]);
 #endif
 }
 #if SL_VECTOR_BYTES == 16
@@ -3136,7 +3136,7 @@ SL_ALWAYS_INLINE void sl_zip_pair(sl_lanes_32 row[SL_LANES_16])
 
 /* The same of a strip of two squares side by side, of which a vector gets a row: a load to half of a vector costs less
  * than a shuffle between halves. */
-SL_ALWAYS_INLINE void sl_transpose_rows(element *restrict to, const int even, const int64_t *row, int64_t step,
+SL_ALWAYS_INLINE void sl_transpose_rows(element *restrict to, const int64_t *row, int64_t step,
                                         const element *const *at, int64_t i)
 {
     sl_lanes_32 line[SL_LANES_16];
@@ -3146,7 +3146,7 @@ SL_ALWAYS_INLINE void sl_transpose_rows(element *restrict to, const int even, co
     SL_ZIP_UNTIL(SL_LANES_16, sl_zip_pair(line));
     SL_UNROLL
     for (int64_t k = 0; k < SL_LANES_16; ++k, to += step)
-        sl_store_32(even ? to : to + row[i + k], (sl_bytes_32)line[k]);
+        sl_store_32(row ? to + row[i + k] : to, (sl_bytes_32)line[k]);
 }
 #endif
 
@@ -3171,16 +3171,16 @@ SL_ALWAYS_INLINE void sl_begin_strip(const element **at, const element *from, co
 
 /* Transposes *rows* >= SL_LANES_16 rows of a strip of SL_STRIP columns, or of SL_LANES_16; the last rows may be written
  * twice. */
-SL_ALWAYS_INLINE void sl_transpose_strip(element *restrict to, const int even, const int64_t *row, int64_t step,
+SL_ALWAYS_INLINE void sl_transpose_strip(element *restrict to, const int64_t *row, int64_t step,
                                          const element *const *at, int64_t rows, int64_t strip)
 {
     for (int64_t k = 0; k < rows; k += SL_LANES_16) {
         const int64_t i = sl_min(k, rows - SL_LANES_16);
-        element *const into = even ? to + i * step : to;
+        element *const into = row ? to : to + i * step;
         if (strip == SL_STRIP)
-            sl_transpose_rows(into, even, row, step, at, i);
+            sl_transpose_rows(into, row, step, at, i);
         else
-            sl_transpose_rows_16(into, even, row, step, at, i);
+            sl_transpose_rows_16(into, row, step, at, i);
     }
 }
 #endif
@@ -3220,7 +3220,7 @@ SL_DECLARE_PART(sl_transpose_part)
         }
 #endif
         sl_begin_strip(at, from, column + j, strip);
-        sl_transpose_strip(to + j, 0, row, 0, at, rows, strip);
+        sl_transpose_strip(to + j, row, 0, at, rows, strip);
     }
 #else
     const int flat = columns >= SL_LANES_MAX, tall = !flat && rows >= SL_LANES_MAX;
@@ -3307,7 +3307,7 @@ SL_ALWAYS_INLINE void sl_transpose_strips(element *restrict to, int64_t to_strid
                 at[k] = begin;
                 begin += k + 1 < strip ? stride : 0;
             }
-            sl_transpose_strip(to + i * to_stride + j, 1, 0, to_stride, at, down, strip);
+            sl_transpose_strip(to + i * to_stride + j, 0, to_stride, at, down, strip);
         }
 }
 
@@ -3455,7 +3455,7 @@ SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL
     for (int64_t j = 0; j < SL_TILE; j += SL_STRIP) {
         const element *at[SL_STRIP];
         sl_begin_strip(at, from, column + j, SL_STRIP);
-        sl_transpose_strip(to + j, 0, row, 0, at, SL_TILE, SL_STRIP);
+        sl_transpose_strip(to + j, row, 0, at, SL_TILE, SL_STRIP);
     }
 }
 /* Where the columns of a strip of an even tile begin. */
@@ -3477,7 +3477,7 @@ SL_OUT_OF_LINE void sl_transpose_even_tile(element *restrict to, int64_t row_ste
         sl_begin_even_strip(at, from + j * column_step, column_step);
         SL_UNROLL
         for (int64_t i = 0; i < SL_TILE; i += SL_LANES_16)
-            sl_transpose_rows(to + j + i * row_step, 1, 0, row_step, at, i);
+            sl_transpose_rows(to + j + i * row_step, 0, row_step, at, i);
     }
 }
 /* Transposes *rows* >= SL_LANES_16 even rows of SL_TILE columns, a few rows whole before the next: where the lines that are
@@ -3491,7 +3491,7 @@ SL_OUT_OF_LINE void sl_transpose_rows_first(element *restrict to, int64_t row_st
         for (int64_t j = 0; j < SL_TILE; j += SL_STRIP) {
             const element *at[SL_STRIP];
             sl_begin_even_strip(at, from + i + j * column_step, column_step);
-            sl_transpose_rows(to + i * row_step + j, 1, 0, row_step, at, 0);
+            sl_transpose_rows(to + i * row_step + j, 0, row_step, at, 0);
         }
     }
 }
@@ -3504,7 +3504,7 @@ SL_OUT_OF_LINE void sl_transpose_columns_first(element *restrict to, int64_t row
         for (int64_t i = 0; i < SL_TILE; i += SL_LANES_16) {
             const element *at[SL_STRIP];
             sl_begin_even_strip(at, from + i + j * column_step, column_step);
-            sl_transpose_rows(to + i * row_step + j, 1, 0, row_step, at, 0);
+            sl_transpose_rows(to + i * row_step + j, 0, row_step, at, 0);
             SL_KEEP_LOOP();
         }
 }
@@ -3809,7 +3809,7 @@ SL_OUT_OF_LINE void sl_transpose_panels(element *restrict to, const sl_axis *row
                 const int64_t k = sl_min(beside, across - SL_STRIP);
                 const element *at[SL_STRIP];
                 sl_begin_strip(at, from + i, column + k, SL_STRIP);
-                sl_transpose_strip(held + k, 1, 0, SL_PANEL_PITCH, at, down, SL_STRIP);
+                sl_transpose_strip(held + k, 0, SL_PANEL_PITCH, at, down, SL_STRIP);
             }
             for (int64_t k = 0; k < down; ++k) {
                 const int64_t row = rows->high == 1 ? (i + k) * rows->step : sl_offset(rows, i + k);
@@ -3857,10 +3857,10 @@ SL_ALWAYS_INLINE void sl_transpose_strip_of_levels(element *restrict to, const e
         int64_t next = i + lead, further = lead * strip->step;
         do {
 #if SL_VECTOR_BYTES == 16
-            sl_transpose_rows_16(into, 1, 0, strip->step, at, i);
-            sl_transpose_rows_16(into + SL_LANES_16, 1, 0, strip->step, at + SL_LANES_16, i);
+            sl_transpose_rows_16(into, 0, strip->step, at, i);
+            sl_transpose_rows_16(into + SL_LANES_16, 0, strip->step, at + SL_LANES_16, i);
 #else
-            sl_transpose_rows(into, 1, 0, strip->step, at, i);
+            sl_transpose_rows(into, 0, strip->step, at, i);
 #endif
             i = next;
             next += SL_LANES_16;

@@ -41,10 +41,10 @@ SL_ALWAYS_INLINE void sl_transpose_strip_of_levels(element *restrict to, const e
         int64_t next = i + lead, further = lead * strip->step;
         do {
 #if SL_VECTOR_BYTES == 16
-            sl_transpose_rows_16(into, 1, 0, strip->step, at, i);
-            sl_transpose_rows_16(into + SL_LANES_16, 1, 0, strip->step, at + SL_LANES_16, i);
+            sl_transpose_rows_16(into, 0, strip->step, at, i);
+            sl_transpose_rows_16(into + SL_LANES_16, 0, strip->step, at + SL_LANES_16, i);
 #else
-            sl_transpose_rows(into, 1, 0, strip->step, at, i);
+            sl_transpose_rows(into, 0, strip->step, at, i);
 #endif
             i = next;
             next += SL_LANES_16;

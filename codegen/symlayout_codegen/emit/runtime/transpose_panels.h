@@ -191,7 +191,7 @@ SL_OUT_OF_LINE void sl_transpose_panels(element *restrict to, const sl_axis *row
                 const int64_t k = sl_min(beside, across - SL_STRIP);
                 const element *at[SL_STRIP];
                 sl_begin_strip(at, from + i, column + k, SL_STRIP);
-                sl_transpose_strip(held + k, 1, 0, SL_PANEL_PITCH, at, down, SL_STRIP);
+                sl_transpose_strip(held + k, 0, SL_PANEL_PITCH, at, down, SL_STRIP);
             }
             for (int64_t k = 0; k < down; ++k) {
                 const int64_t row = rows->high == 1 ? (i + k) * rows->step : sl_offset(rows, i + k);

@@ -27,7 +27,7 @@ SL_DECLARE_PART(sl_transpose_part)
         }
 #endif
         sl_begin_strip(at, from, column + j, strip);
-        sl_transpose_strip(to + j, 0, row, 0, at, rows, strip);
+        sl_transpose_strip(to + j, row, 0, at, rows, strip);
     }
 #else
     const int flat = columns >= SL_LANES_MAX, tall = !flat && rows >= SL_LANES_MAX;
@@ -114,7 +114,7 @@ SL_ALWAYS_INLINE void sl_transpose_strips(element *restrict to, int64_t to_strid
                 at[k] = begin;
                 begin += k + 1 < strip ? stride : 0;
             }
-            sl_transpose_strip(to + i * to_stride + j, 1, 0, to_stride, at, down, strip);
+            sl_transpose_strip(to + i * to_stride + j, 0, to_stride, at, down, strip);
         }
 }
 

@@ -28,9 +28,9 @@
 #endif
 #endif
 
-/* Transposes rows i to i + SL_LANES_16 of a strip, whose columns begin at *at*.  Rows are at the offsets *row*, or *even*,
- * a literal: then the offset of a row from the one before is *step*, and *to* is where row i begins. */
-SL_ALWAYS_INLINE void sl_transpose_rows_16(element *restrict to, const int even, const int64_t *row, int64_t step,
+/* Transposes rows i to i + SL_LANES_16 of a strip, whose columns begin at *at*.  Without a table *row*, the offset of a
+ * row from the one before is *step*, and *to* is where row i begins. */
+SL_ALWAYS_INLINE void sl_transpose_rows_16(element *restrict to, const int64_t *row, int64_t step,
                                            const element *const *at, int64_t i)
 {
 #if SL_HAS_HALVES
@@ -43,7 +43,7 @@ SL_ALWAYS_INLINE void sl_transpose_rows_16(element *restrict to, const int even,
         SL_ZIP_UNTIL(8, sl_zip_half(line));
         SL_UNROLL
         for (int64_t k = 0; k < 8; ++k, to += step)
-            sl_store_16(even ? to : to + row[i + half + k], (sl_bytes_16)line[k]);
+            sl_store_16(row ? to + row[i + half + k] : to, (sl_bytes_16)line[k]);
     }
 #else
     sl_lanes_16 line[SL_LANES_16];
@@ -53,7 +53,7 @@ SL_ALWAYS_INLINE void sl_transpose_rows_16(element *restrict to, const int even,
     SL_ZIP_UNTIL(SL_LANES_16, sl_zip_square(line));
     SL_UNROLL
     for (int64_t k = 0; k < SL_LANES_16; ++k, to += step)
-        sl_store_16(even ? to : to + row[i + k], (sl_bytes_16)line[k]);
+        sl_store_16(row ? to + row[i + k] : to, (sl_bytes_16)line[k]);
 #endif
 }
 #if SL_VECTOR_BYTES == 16
@@ -77,7 +77,7 @@ SL_ALWAYS_INLINE void sl_zip_pair(sl_lanes_32 row[SL_LANES_16])
 
 /* The same of a strip of two squares side by side, of which a vector gets a row: a load to half of a vector costs less
  * than a shuffle between halves. */
-SL_ALWAYS_INLINE void sl_transpose_rows(element *restrict to, const int even, const int64_t *row, int64_t step,
+SL_ALWAYS_INLINE void sl_transpose_rows(element *restrict to, const int64_t *row, int64_t step,
                                         const element *const *at, int64_t i)
 {
     sl_lanes_32 line[SL_LANES_16];
@@ -87,7 +87,7 @@ SL_ALWAYS_INLINE void sl_transpose_rows(element *restrict to, const int even, co
     SL_ZIP_UNTIL(SL_LANES_16, sl_zip_pair(line));
     SL_UNROLL
     for (int64_t k = 0; k < SL_LANES_16; ++k, to += step)
-        sl_store_32(even ? to : to + row[i + k], (sl_bytes_32)line[k]);
+        sl_store_32(row ? to + row[i + k] : to, (sl_bytes_32)line[k]);
 }
 #endif
 
@@ -112,16 +112,16 @@ SL_ALWAYS_INLINE void sl_begin_strip(const element **at, const element *from, co
 
 /* Transposes *rows* >= SL_LANES_16 rows of a strip of SL_STRIP columns, or of SL_LANES_16; the last rows may be written
  * twice. */
-SL_ALWAYS_INLINE void sl_transpose_strip(element *restrict to, const int even, const int64_t *row, int64_t step,
+SL_ALWAYS_INLINE void sl_transpose_strip(element *restrict to, const int64_t *row, int64_t step,
                                          const element *const *at, int64_t rows, int64_t strip)
 {
     for (int64_t k = 0; k < rows; k += SL_LANES_16) {
         const int64_t i = sl_min(k, rows - SL_LANES_16);
-        element *const into = even ? to + i * step : to;
+        element *const into = row ? to : to + i * step;
         if (strip == SL_STRIP)
-            sl_transpose_rows(into, even, row, step, at, i);
+            sl_transpose_rows(into, row, step, at, i);
         else
-            sl_transpose_rows_16(into, even, row, step, at, i);
+            sl_transpose_rows_16(into, row, step, at, i);
     }
 }
 #endif

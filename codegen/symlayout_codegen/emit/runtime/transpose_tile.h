@@ -40,7 +40,7 @@ SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL
     for (int64_t j = 0; j < SL_TILE; j += SL_STRIP) {
         const element *at[SL_STRIP];
         sl_begin_strip(at, from, column + j, SL_STRIP);
-        sl_transpose_strip(to + j, 0, row, 0, at, SL_TILE, SL_STRIP);
+        sl_transpose_strip(to + j, row, 0, at, SL_TILE, SL_STRIP);
     }
 }
 /* Where the columns of a strip of an even tile begin. */
@@ -62,7 +62,7 @@ SL_OUT_OF_LINE void sl_transpose_even_tile(element *restrict to, int64_t row_ste
         sl_begin_even_strip(at, from + j * column_step, column_step);
         SL_UNROLL
         for (int64_t i = 0; i < SL_TILE; i += SL_LANES_16)
-            sl_transpose_rows(to + j + i * row_step, 1, 0, row_step, at, i);
+            sl_transpose_rows(to + j + i * row_step, 0, row_step, at, i);
     }
 }
 /* Transposes *rows* >= SL_LANES_16 even rows of SL_TILE columns, a few rows whole before the next: where the lines that are
@@ -76,7 +76,7 @@ SL_OUT_OF_LINE void sl_transpose_rows_first(element *restrict to, int64_t row_st
         for (int64_t j = 0; j < SL_TILE; j += SL_STRIP) {
             const element *at[SL_STRIP];
             sl_begin_even_strip(at, from + i + j * column_step, column_step);
-            sl_transpose_rows(to + i * row_step + j, 1, 0, row_step, at, 0);
+            sl_transpose_rows(to + i * row_step + j, 0, row_step, at, 0);
         }
     }
 }
@@ -89,7 +89,7 @@ SL_OUT_OF_LINE void sl_transpose_columns_first(element *restrict to, int64_t row
         for (int64_t i = 0; i < SL_TILE; i += SL_LANES_16) {
             const element *at[SL_STRIP];
             sl_begin_even_strip(at, from + i + j * column_step, column_step);
-            sl_transpose_rows(to + i * row_step + j, 1, 0, row_step, at, 0);
+            sl_transpose_rows(to + i * row_step + j, 0, row_step, at, 0);
             SL_KEEP_LOOP();
         }
 }
