@@ -40,19 +40,17 @@ int32_t depth_to_space_crd_x2_part(int64_t part, int64_t parts, int64_t N, int64
 
     const int far = sl_is_far(N*C_b_2*H*b*W*b);
     sl_part share = {part, parts};
-    int64_t i1_begin, i1_end, i0_begin, i0_end, i2_0_begin, i2_0_end, i2_1_begin, i2_1_end;
+    int64_t i1_begin, i1_end, i0_begin, i0_end, i2_1_begin, i2_1_end, i2_0_begin, i2_0_end;
     sl_share(&share, C_b_2, &i1_begin, &i1_end);
     sl_share(&share, N, &i0_begin, &i0_end);
-    sl_share(&share, H, &i2_0_begin, &i2_0_end);
-    sl_share_last(&share, b, &i2_1_begin, &i2_1_end);
-    const int64_t step_2 = W*b*b*i2_0_begin + W*b*i2_1_begin;
-    const int64_t step_3 = W*i2_0_begin + H*W*b*i2_1_begin;
+    sl_share(&share, b, &i2_1_begin, &i2_1_end);
+    sl_share_last(&share, H, &i2_0_begin, &i2_0_end);
+    const int64_t step_2 = C*H*W*i0_begin + W*b*i2_1_begin + W*b*b*i2_0_begin;
+    const int64_t step_3 = C*H*W*i0_begin + H*W*b*i2_1_begin + W*i2_0_begin;
     for (int64_t i1 = i1_begin; i1 < i1_end; ++i1) {  /* output axis 1 < C/(b**2) */
-        for (int64_t i0 = i0_begin; i0 < i0_end; ++i0) {  /* output axis 0 < N */
-            sl_transpose(to, step_2 + step*i1 + C*H*W*i0, sl_axis_1(W, b), from0, step_3 + step*i1 +
-                    C*H*W*i0, sl_axis_1(b, H*W), sl_turns_2(i2_1_end - i2_1_begin, W*b, H*W*b, i2_0_end -
-                    i2_0_begin, W*b*b, W), far);
-        }
+        sl_transpose(to, step_2 + step*i1, sl_axis_2(W, b, i2_0_end - i2_0_begin, W*b*b), from0, step_3 +
+                step*i1, sl_axis_1(b, H*W), sl_turns_2(i2_1_end - i2_1_begin, W*b, H*W*b, i0_end - i0_begin,
+                C*H*W, C*H*W), far);
     }
     if (far)
         sl_store_fence();

@@ -32,7 +32,7 @@ int32_t depth_to_space_dcr_x4_part(int64_t part, int64_t parts, int64_t N, int64
     if (sl_mul(sl_mul(sl_mul(sl_mul(sl_mul(N, C_b_2, &overflow), H, &overflow), b, &overflow), W, &overflow),
             b, &overflow) == 0)
         return overflow ? SL_OVERFLOW : SL_OK;
-    const int64_t step_2 = sl_mul(sl_mul(sl_mul(C_b_2, H, &overflow), W, &overflow), b, &overflow);
+    const int64_t step = sl_mul(sl_mul(sl_mul(C_b_2, H, &overflow), W, &overflow), b, &overflow);
     if (overflow)
         return SL_OVERFLOW;
     const element *restrict const from0 = src;
@@ -40,16 +40,13 @@ int32_t depth_to_space_dcr_x4_part(int64_t part, int64_t parts, int64_t N, int64
 
     const int far = sl_is_far(N*C_b_2*H*b*W*b);
     sl_part share = {part, parts};
-    int64_t i0_begin, i0_end, i2_0_begin, i2_0_end, i2_1_begin, i2_1_end;
+    int64_t i2_1_begin, i2_1_end, i0_begin, i0_end, i2_0_begin, i2_0_end;
+    sl_share(&share, b, &i2_1_begin, &i2_1_end);
     sl_share(&share, N, &i0_begin, &i0_end);
-    sl_share(&share, C_b_2*H, &i2_0_begin, &i2_0_end);
-    sl_share_last(&share, b, &i2_1_begin, &i2_1_end);
-    const int64_t step = W*b*b*i2_0_begin + W*b*i2_1_begin;
-    const int64_t step_3 = W*i2_0_begin + step_2*i2_1_begin;
-    for (int64_t i0 = i0_begin; i0 < i0_end; ++i0) {  /* output axis 0 < N */
-        sl_transpose(to, step + C*H*W*i0, sl_axis_1(W, b), from0, step_3 + C*H*W*i0, sl_axis_1(b, C_b_2*H*W),
-                sl_turns_2(i2_1_end - i2_1_begin, W*b, step_2, i2_0_end - i2_0_begin, W*b*b, W), far);
-    }
+    sl_share_last(&share, C_b_2*H, &i2_0_begin, &i2_0_end);
+    sl_transpose(to, W*b*i2_1_begin + C*H*W*i0_begin + W*b*b*i2_0_begin, sl_axis_2(W, b, i2_0_end -
+            i2_0_begin, W*b*b), from0, step*i2_1_begin + C*H*W*i0_begin + W*i2_0_begin, sl_axis_1(b,
+            C_b_2*H*W), sl_turns_2(i0_end - i0_begin, C*H*W, C*H*W, i2_1_end - i2_1_begin, W*b, step), far);
     if (far)
         sl_store_fence();
     return SL_OK;

@@ -4019,12 +4019,13 @@ SL_INLINE int64_t sl_elements_in_line(const element *to)
     return bytes % SL_ELEMENT_SIZE == 0 ? (int64_t)(bytes / SL_ELEMENT_SIZE) : 0;
 }
 
-/* Places the first *rows* staged rows: row i is staged at *at*[i], as far from the begin of a cache line as it will be
- * in the output, and in line with the row before where it *joins* that. */
-SL_INLINE void sl_place_staged(int64_t *at, const element *to, const int64_t *row, int64_t rows, int joins)
+/* Places the first *rows* staged rows of *count* elements: row i is staged at *at*[i], behind the row before if it follows
+ * that in the output, or else as far from the begin of a cache line as it will be there. */
+SL_INLINE void sl_place_staged(int64_t *at, const element *to, const int64_t *row, int64_t rows, int64_t count)
 {
     for (int64_t i = 0; i < rows; ++i)
-        at[i] = joins ? sl_elements_in_line(to) + row[i] : i * SL_STAGED_STEP + sl_elements_in_line(to + row[i]);
+        at[i] = i > 0 && row[i] == row[i - 1] + count ? at[i - 1] + count
+                                                      : i * SL_STAGED_STEP + sl_elements_in_line(to + row[i]);
 }
 
 /* Writes a staged row of *count* elements to the output: whole cache lines, and what is left at both ends. */
@@ -4050,6 +4051,39 @@ SL_OUT_OF_LINE void sl_write_staged(element *restrict to, const element *restric
     sl_copy(to, end, held, end, count - end);
 }
 
+/* Writes *rows* staged rows of *count* elements: those that follow each other as one. */
+SL_INLINE void sl_write_staged_rows(element *restrict to, const int64_t *row, const element *restrict held,
+                                    const int64_t *at, int64_t rows, int64_t count, int far)
+{
+    for (int64_t i = 0, next; i < rows; i = next) {
+        for (next = i + 1; next < rows && row[next] == row[next - 1] + count; ++next)
+            continue;
+        sl_write_staged(to + row[i], held + at[i], (next - i) * count, far);
+    }
+}
+
+/* Tiles side by side: tile k begins at column right[k] and is wide[k] columns wide; it reads from read[k] on, its
+ * columns are column[k] further. */
+typedef struct {
+    const int64_t *column[SL_TILES_PER_BLOCK];
+    int64_t right[SL_TILES_PER_BLOCK], read[SL_TILES_PER_BLOCK], wide[SL_TILES_PER_BLOCK], tiles;
+    sl_offset_table across[SL_TILES_PER_BLOCK][2];
+} sl_block;
+
+/* Places the tiles of the block that begins at column *left*. */
+SL_OUT_OF_LINE void sl_begin_block(sl_block *block, const sl_axis *columns, int64_t left, int64_t width)
+{
+    int64_t tiles = 0;
+    const int64_t end = sl_min(width, left + SL_TILES_PER_BLOCK * SL_TILE);
+    for (int64_t beside = left; beside < end; beside += SL_TILE, ++tiles) {
+        block->right[tiles] = beside;
+        block->wide[tiles] = sl_tile_length(&block->right[tiles], width);
+        block->column[tiles] = sl_offsets_from(block->across[tiles], columns, block->right[tiles], block->wide[tiles],
+                                               &block->read[tiles]);
+    }
+    block->tiles = tiles;
+}
+
 /* Transposes between the axes *rows* and *columns*, *turns* times, in blocks of SL_TILES_PER_BLOCK by
  * SL_TILES_PER_BLOCK tiles: the TLB has few entries.  Tiles begin at cache lines if they can. */
 SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, const element *restrict from,
@@ -4066,10 +4100,11 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
                         (columns->top == 1 || columns->jump >= leaps);
     const int64_t readable = upwards ? leaps + (columns->top - 1) * columns->jump + height : none;
     const int64_t writable = rows->step == width && rows->high == 1 && width < SL_LANES_16 ? height * width : none;
-    sl_offset_table down_of[2], across[SL_TILES_PER_BLOCK][2];
+    sl_offset_table down_of[2];
+    sl_block now, then; /* the block that is transposed, and the one that is read ahead */
     down_of[0].phase = down_of[1].phase = -1;
     for (int64_t k = 0; k < SL_TILES_PER_BLOCK; ++k)
-        across[k][0].phase = across[k][1].phase = -1;
+        now.across[k][0].phase = now.across[k][1].phase = then.across[k][0].phase = then.across[k][1].phase = -1;
     const int64_t bytes = height * width * SL_ELEMENT_SIZE, times = turns->count * turns->high;
 #if SL_HAS_LEVELS
     if (!far && bytes >= SL_NEAR_LEAST / times && bytes < SL_FAR_BYTES / 4 / times &&
@@ -4086,7 +4121,7 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
     /* An ordinary store reads the line first; sparing that pays from two thirds or half of SL_FAR_BYTES on. */
     far |= !near && bytes >= (wait ? SL_FAR_BYTES / 3 * 2 : SL_FAR_BYTES / 2);
     /* Rows that follow each other are staged so, and written as one. */
-    const int joins = rows->step == width && rows->high == 1 && width <= SL_TILES_PER_BLOCK * SL_TILE;
+    const int joins = rows->step == width && width <= SL_TILES_PER_BLOCK * SL_TILE;
     const int hold = width >= 2 * SL_TILE && sl_is_staged(rows, near, far, wait || (joins && far));
     const int fetch = wait && !(hold && far);
     /* Whether the source is read ahead, along its rows. */
@@ -4139,70 +4174,64 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
         const int64_t down = deep ? height - first_i : SL_TILES_PER_BLOCK * SL_TILE;
         for (int64_t top = first_i; top < height; top += down)
             for (int64_t left = first_j; left < width; left += SL_TILES_PER_BLOCK * SL_TILE) {
-                const int64_t *column[SL_TILES_PER_BLOCK];
-                int64_t right[SL_TILES_PER_BLOCK], read[SL_TILES_PER_BLOCK], wide[SL_TILES_PER_BLOCK], tiles = 0;
-                for (int64_t beside = left; beside < sl_min(width, left + SL_TILES_PER_BLOCK * SL_TILE);
-                     beside += SL_TILE, ++tiles) {
-                    right[tiles] = beside;
-                    wide[tiles] = sl_tile_length(&right[tiles], width);
-                    column[tiles] = sl_offsets_from(across[tiles], columns, right[tiles], wide[tiles], &read[tiles]);
-                }
+                sl_begin_block(&now, columns, left, width);
+                /* Where the columns end, those of the next block are read, from their begin, or of the next turn. */
+                const int more = left + SL_TILES_PER_BLOCK * SL_TILE < width;
+                const int next = deep && (more || turn + 1 < times);
+                if (next)
+                    sl_begin_block(&then, columns, more ? left + SL_TILES_PER_BLOCK * SL_TILE : 0, width);
                 for (int64_t below = top; below < sl_min(height, top + down); below += SL_TILE) {
                     int64_t i = below, write;
                     const int64_t high = sl_tile_length(&i, height), *const row = sl_offsets_from(down_of, rows, i,
                                                                                                   high, &write);
-                    element *const block = into + write + right[0]; /* what is written now: *high* by *count* */
-                    const int64_t count = right[tiles - 1] + wide[tiles - 1] - right[0];
+                    element *const block = into + write + now.right[0]; /* what is written now: *high* by *count* */
+                    const int64_t tiles = now.tiles;
+                    const int64_t count = now.right[tiles - 1] + now.wide[tiles - 1] - now.right[0];
                     if (hold)
-                        sl_place_staged(held_row, block, row, high, joins);
+                        sl_place_staged(held_row, block, row, high, count);
                     const int ahead = deep && high == SL_TILE && below + 8 * SL_TILE <= height;
-                    /* Where the columns end, those of the next block are read, from their begin, or the next turn. */
                     const int64_t over = below + 8 * SL_TILE - height;
-                    const int more = left + 16 * SL_TILE <= width;
-                    const int next = deep && over > 0 && columns->high == 1 && (more || turn + 1 < times);
-                    const element *const beside = (more ? out_of + 8 * SL_TILE * columns->step : after - read[0]) +
-                                                  sl_max(0, height < 8 * SL_TILE ? below : over);
+                    const element *const beside = (more ? out_of : after) + (height < 8 * SL_TILE ? below : over);
                     for (int64_t k = 0; k < tiles; ++k) {
-                        const element *const source = out_of + read[k] + i;
-                        element *const target = hold ? held + (right[k] - right[0]) : into + write + right[k];
+                        const element *const source = out_of + now.read[k] + i;
+                        const int64_t *const column = now.column[k], wide = now.wide[k];
+                        const int64_t right = now.right[k];
+                        element *const target = hold ? held + (right - now.right[0]) : into + write + right;
                         const int64_t *const at = hold ? held_row : row;
-                        if (ahead && wide[k] == SL_TILE)
-                            sl_read_ahead(source, column[k], (below - top) / SL_TILE % 4);
-                        if (next && wide[k] == SL_TILE)
-                            sl_read_tile(beside + read[k], column[k]);
+                        if (ahead && wide == SL_TILE)
+                            sl_read_ahead(source, column, (below - top) / SL_TILE % 4);
+                        if (next && over > 0 && k < then.tiles && then.wide[k] == SL_TILE)
+                            sl_read_tile(beside + then.read[k], then.column[k]);
                         if (fetch)
-                            sl_fetch_output(into + write + right[k], row, high);
+                            sl_fetch_output(into + write + right, row, high);
 #if SL_HAS_ORDERED_TILES
-                        if (high == SL_TILE && wide[k] == SL_TILE && ordered && crowd.written < crowd.read)
+                        if (high == SL_TILE && wide == SL_TILE && ordered && crowd.written < crowd.read)
                             sl_transpose_columns_first(target, rows->step, source, columns->step);
-                        else if (high == SL_TILE && wide[k] == SL_TILE && ordered)
+                        else if (high == SL_TILE && wide == SL_TILE && ordered)
                             sl_transpose_rows_first(target, rows->step, source, columns->step, SL_TILE);
                         else
 #endif
 #if SL_HAS_EVEN_TILES
-                        if (high == SL_TILE && wide[k] == SL_TILE && even)
+                        if (high == SL_TILE && wide == SL_TILE && even)
                             sl_transpose_even_tile(target, rows->step, source, columns->step);
                         else
 #endif
-                        if (high == SL_TILE && wide[k] == SL_TILE)
-                            sl_transpose_tile(target, at, source, column[k]);
+                        if (high == SL_TILE && wide == SL_TILE)
+                            sl_transpose_tile(target, at, source, column);
 #if SL_HAS_LINES
-                        else if (lines && high == SL_TILE && wide[k] >= SL_LANES_MAX)
-                            sl_transpose_lines(target, at, source, column[k], wide[k]);
+                        else if (lines && high == SL_TILE && wide >= SL_LANES_MAX)
+                            sl_transpose_lines(target, at, source, column, wide);
 #endif
                         else if (dense && row == down_of->offset && high >= SL_LANES_MAX)
-                            sl_transpose_dense(target, at, source, column[k], high);
-                        else if (high >= SL_LANES_16 && wide[k] >= SL_LANES_16)
-                            sl_transpose_part(target, at, source, column[k], high, wide[k]);
+                            sl_transpose_dense(target, at, source, column, high);
+                        else if (high >= SL_LANES_16 && wide >= SL_LANES_16)
+                            sl_transpose_part(target, at, source, column, high, wide);
                         else
-                            sl_transpose_thin(target, at, source, column[k], high, wide[k], readable - i - read[k],
+                            sl_transpose_thin(target, at, source, column, high, wide, readable - i - now.read[k],
                                               hold ? none : writable - write);
                     }
-                    if (hold && joins)
-                        sl_write_staged(block, held + held_row[0], high * count, far);
-                    else if (hold)
-                        for (int64_t k = 0; k < high; ++k)
-                            sl_write_staged(block + row[k], held + held_row[k], count, far);
+                    if (hold)
+                        sl_write_staged_rows(block, row, held, held_row, high, count, far);
                 }
             }
     }
@@ -4316,6 +4345,77 @@ SL_OUT_OF_LINE void sl_transpose_by_squares(element *restrict to, const sl_axis 
 #endif
 }
 
+/* Transposes by streams, of which there are few or wide. */
+SL_OUT_OF_LINE void sl_transpose_streams(element *restrict to, const sl_axis *rows, const element *restrict from,
+                                         const sl_axis *columns, const sl_turns *turns, int splits, int far)
+{
+    const int64_t few = rows->count, wide = columns->count;
+    /* Streams have two levels; the third one is more turns. */
+    const sl_axis *const along = splits ? columns : rows;
+    const int64_t level = along->count * along->high, to_jump = splits ? level : along->jump;
+    const int64_t jump = splits ? along->jump : level;
+    for (int64_t turn = 0; turn < turns->count * turns->high * along->top; ++turn) {
+        const int64_t c = turn % turns->count, outer = turn / turns->count;
+        const int64_t h = outer % turns->high, t = outer / turns->high;
+        const int64_t into = c * turns->to_step + h * turns->to_leap + t * to_jump;
+        const int64_t out_of = c * turns->step + h * turns->leap + t * jump;
+        if (splits) {
+            SL_SPLIT_IF(2)
+            SL_SPLIT_IF(3)
+            SL_SPLIT_IF(4)
+        } else {
+            SL_JOIN_IF(2)
+            SL_JOIN_IF(3)
+            SL_JOIN_IF(4)
+        }
+    }
+}
+
+/* Whether *axis* has levels that are better turns, since the other axis has only *others* indices: what is small, or few,
+ * is moved for all turns, and bands have one level. */
+SL_INLINE int sl_has_levels_of_turns(const sl_axis *axis, int64_t others)
+{
+    return others > 1 && others < SL_TILED_FROM && axis->high > 1 && axis->count >= SL_TILED_FROM;
+}
+
+/* sl_transpose of merged axes. */
+SL_OUT_OF_LINE void sl_transpose_merged(element *restrict to, const sl_axis *rows, const element *restrict from,
+                                        const sl_axis *columns, const sl_turns *turns, int far)
+{
+    const int splits = rows->high == 1 && rows->count == columns->step && SL_IS_STREAMS(rows->count);
+    const int joins = columns->high == 1 && columns->count == rows->step && SL_IS_STREAMS(columns->count);
+    const int by_rows = sl_has_levels_of_turns(rows, sl_extent(columns));
+    if (!splits && !joins && (by_rows || sl_has_levels_of_turns(columns, sl_extent(rows)))) {
+        /* The outermost level are turns. */
+        sl_axis level = by_rows ? *rows : *columns;
+        const int three = level.top > 1, room = turns->high == 1;
+        const int64_t across = three ? level.jump : level.leap, along = level.count * (three ? level.high : 1);
+        const int64_t to_step = by_rows ? across : along, step = by_rows ? along : across;
+        const int64_t many = three ? level.top : level.high, calls = room ? 1 : many;
+        level.high = three ? level.high : 1;
+        level.top = 1;
+        const sl_turns more =
+            room ? sl_turns_2(turns->count, turns->to_step, turns->step, many, to_step, step) : *turns;
+        for (int64_t k = 0; k < calls; ++k)
+            sl_transpose_merged(to + k * to_step, by_rows ? &level : rows, from + k * step, by_rows ? columns : &level,
+                                &more, far);
+        return;
+    }
+    const int is_few = sl_is_few(rows, columns, turns);
+    const int is_small = sl_is_small(rows, columns, turns);
+    if (SL_HAS_PLANNED_TURNS && (is_few || !sl_has_squares(rows, columns)) && turns->count >= SL_MANY_TURNS &&
+        sl_transpose_by_plan(to, rows, from, columns, turns, is_small))
+        return;
+    if (is_small)
+        sl_transpose_by_squares(to, rows, from, columns, turns);
+    else if (is_few)
+        sl_transpose_few(to, rows, from, columns, turns);
+    else if (splits || joins)
+        sl_transpose_streams(to, rows, from, columns, turns, splits, far);
+    else
+        sl_transpose_tiles(to, rows, from, columns, turns, far);
+}
+
 /* sl_transpose, by addresses: a struct of numbers that is passed as a value is copied by vectors, each of which waits
  * for the stores of the numbers. */
 SL_OUT_OF_LINE void sl_transpose_simplified(element *restrict to, sl_axis *rows, const element *restrict from,
@@ -4331,44 +4431,12 @@ SL_OUT_OF_LINE void sl_transpose_simplified(element *restrict to, sl_axis *rows,
     sl_turns_to_axes(rows, columns, turns);
     sl_move_level(columns, rows);
     sl_move_level(rows, columns);
-    const int is_few = sl_is_few(rows, columns, turns);
-    const int is_small = sl_is_small(rows, columns, turns);
-    if (SL_HAS_PLANNED_TURNS && (is_few || !sl_has_squares(rows, columns)) && turns->count >= SL_MANY_TURNS &&
-        sl_transpose_by_plan(to, rows, from, columns, turns, is_small))
-        return;
-    if (is_small) {
-        sl_transpose_by_squares(to, rows, from, columns, turns);
-        return;
-    }
-    if (is_few) {
-        sl_transpose_few(to, rows, from, columns, turns);
-        return;
-    }
     /* One row or one column, however long, has no squares. */
-    if ((sl_extent(rows) == 1 || sl_extent(columns) == 1) && sl_is_few(&short_rows, &short_columns, &many)) {
+    const int line = sl_extent(rows) == 1 || sl_extent(columns) == 1;
+    if (line && !sl_is_few(rows, columns, turns) && sl_is_few(&short_rows, &short_columns, &many))
         sl_transpose_few(to, &short_rows, from, &short_columns, &many);
-        return;
-    }
-    const int64_t few = rows->count, wide = columns->count;
-    const int splits = rows->high == 1 && few == columns->step && SL_IS_STREAMS(few) && columns->top == 1;
-    const int joins = columns->high == 1 && wide == rows->step && SL_IS_STREAMS(wide) && rows->top == 1;
-    if (!splits && !joins) {
-        sl_transpose_tiles(to, rows, from, columns, turns, far);
-        return;
-    }
-    for (int64_t turn = 0; turn < turns->count * turns->high; ++turn) {
-        const int64_t c = turn % turns->count, h = turn / turns->count;
-        const int64_t into = c * turns->to_step + h * turns->to_leap, out_of = c * turns->step + h * turns->leap;
-        if (splits) {
-            SL_SPLIT_IF(2)
-            SL_SPLIT_IF(3)
-            SL_SPLIT_IF(4)
-        } else {
-            SL_JOIN_IF(2)
-            SL_JOIN_IF(3)
-            SL_JOIN_IF(4)
-        }
-    }
+    else
+        sl_transpose_merged(to, rows, from, columns, turns, far);
 }
 
 /* to[at + offset of i + j] = from[start + i + offset of j] for all i of *rows* and j of *columns*, *turns* times. */

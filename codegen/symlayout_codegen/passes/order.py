@@ -5,6 +5,9 @@
 
 The output is written in memory order, or, with *walk* "source", the source is read in its own memory order; the
 outer loops follow.  The source's fastest digit comes right outside of the output's fastest: the two make a transpose.
+Where all points of a box are moved, its long loops around these go by both arrays: the next digit of either one is
+further inside than what moves far in both.  Lines that are moved in part are then finished soon, and few pages are in
+use at a time.
 
 Points that add keep the order of the terms of each element.  Where short runs overlap, each a step on from the run
 before, the loop over the runs comes right outside of the run: each element then takes its terms at once.
@@ -20,7 +23,9 @@ order.  From here on the digits of a piece stand in the order of its loops.
 
 from __future__ import annotations
 
-from symlayout_codegen.ir.integer_expressions import IntLiteral, add, mul
+from collections.abc import Mapping
+
+from symlayout_codegen.ir.integer_expressions import Expr, IntLiteral, add, mul
 from symlayout_codegen.ir.nest import AffineForm, Nest, NestPiece
 from symlayout_codegen.ir.queries import ONE, ZERO, SignFacts, equal, expanded, magnitude, negate
 from symlayout_codegen.ir.statements import is_short
@@ -67,6 +72,19 @@ def _crossing(piece: NestPiece) -> AffineForm | None:
     return None
 
 
+def _nearness(writes: Mapping[int, Expr], reads: Mapping[int, Expr], digit: int) -> tuple[float, float]:
+    """Return how far inside *digit* belongs: more, the less it moves in one of the arrays; the output decides ties.
+
+    In each array the digit of the least step weighs 1, and the next one half of the one before.
+    """
+
+    def weight(steps: Mapping[int, Expr]) -> float:
+        step = magnitude(steps.get(digit, ZERO))
+        return 0.5 ** sum(magnitude(other) < step for other in steps.values())
+
+    return weight(writes) + weight(reads), weight(writes)
+
+
 def _loop_order(piece: NestPiece, walk: str) -> tuple[int, ...]:
     writes = piece.output.coefficients()
     offset = piece.offset if piece.formula is None else _crossing(piece)
@@ -79,11 +97,17 @@ def _loop_order(piece: NestPiece, walk: str) -> tuple[int, ...]:
     fast_read = next((k for k in digits if reads.get(k) == ONE), None)
     if fast_write is None or fast_read is None:
         return tuple(digits)
+    short = [is_short(digit.extent) for digit in piece.digits]
     inner = (fast_write,) if fast_read == fast_write else (fast_read, fast_write)
     for digit in inner:
         digits.remove(digit)
     if along is writes:
-        for digit in [k for k in digits if is_short(piece.digits[k].extent)]:
+        if piece.formula is None and not [*piece.conditions]:
+            kept = {*digits[len(digits) + len(inner) - 2 :]}  # where runs are copied, the rows stay those of the output
+            free = [k for k in digits if not short[k] and k not in kept]
+            by_nearness = iter(sorted(free, key=lambda k: _nearness(writes, reads, k)))
+            digits = [next(by_nearness) if k in free else k for k in digits]
+        for digit in [k for k in digits if short[k]]:
             # A block may split a line of the source: both halves are then read while the line is in the cache.
             at = digits.index(digit)
             stride = magnitude(reads.get(digit, ZERO))
@@ -97,7 +121,7 @@ def _loop_order(piece: NestPiece, walk: str) -> tuple[int, ...]:
             or equal(reads.get(digits[-1], ZERO), piece.digits[fast_read].extent)
         )
     )
-    if len(digits) > 1 and is_short(piece.digits[digits[-1]].extent) and not lengthens_inner:
+    if len(digits) > 1 and short[digits[-1]] and not lengthens_inner:
         # Runs and transposes are done many at a time: over the longer of the two loops around them.
         digits[-1], digits[-2] = digits[-2], digits[-1]
     return (*digits, *inner)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -58,6 +59,28 @@ def test_a_short_loop_goes_outside_of_the_long_loop_around_a_run() -> None:
     write = nests.affine(0, (0, mul(3, C)), (1, C), (2, 1))
     read = nests.affine(0, (0, mul(5, C)), (1, mul(100, C)), (2, 1))
     assert loops(nest_of(write, read, i=B, j=3, k=C)) == "j i k"
+
+
+def test_loops_that_move_little_in_either_array_are_the_inner_ones() -> None:
+    """The transpose 140532, and 410325, whose inner loop copies: there the output says which rows are copied."""
+    sizes = [NamedInt(name) for name in "ABCDEF"]
+
+    def strides(axes: Sequence[int]) -> AffineForm:
+        steps: list[tuple[int, Expr]] = []
+        step: Expr = IntLiteral(1)
+        for axis in reversed(axes):
+            steps.append((axis, step))
+            step = mul(step, sizes[axis])
+        return nests.affine(0, *steps)
+
+    extents = dict(zip("abcdef", sizes, strict=True))
+    values = {"A": 2, "B": 3, "C": 2, "D": 3, "E": 2, "F": 3}
+    for axes, expected in (([1, 4, 0, 5, 3, 2], "b a e d f c"), ([4, 1, 0, 3, 2, 5], "b a d e c f")):
+        piece = NestPiece(nests.digits(**extents), strides(axes), 0, strides(range(6)), fill=0)
+        nest = nests.nest("one", "A B C D E F", [piece], 99, fills=1)
+        made = order(nest)
+        assert " ".join(digit.name for digit in made.pieces[0].digits) == expected
+        assert simulate(made, values) == simulate(nest, values)
 
 
 def test_points_that_add_stay_in_order() -> None:

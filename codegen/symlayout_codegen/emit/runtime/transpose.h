@@ -113,6 +113,77 @@ SL_OUT_OF_LINE void sl_transpose_by_squares(element *restrict to, const sl_axis 
 #endif
 }
 
+/* Transposes by streams, of which there are few or wide. */
+SL_OUT_OF_LINE void sl_transpose_streams(element *restrict to, const sl_axis *rows, const element *restrict from,
+                                         const sl_axis *columns, const sl_turns *turns, int splits, int far)
+{
+    const int64_t few = rows->count, wide = columns->count;
+    /* Streams have two levels; the third one is more turns. */
+    const sl_axis *const along = splits ? columns : rows;
+    const int64_t level = along->count * along->high, to_jump = splits ? level : along->jump;
+    const int64_t jump = splits ? along->jump : level;
+    for (int64_t turn = 0; turn < turns->count * turns->high * along->top; ++turn) {
+        const int64_t c = turn % turns->count, outer = turn / turns->count;
+        const int64_t h = outer % turns->high, t = outer / turns->high;
+        const int64_t into = c * turns->to_step + h * turns->to_leap + t * to_jump;
+        const int64_t out_of = c * turns->step + h * turns->leap + t * jump;
+        if (splits) {
+            SL_SPLIT_IF(2)
+            SL_SPLIT_IF(3)
+            SL_SPLIT_IF(4)
+        } else {
+            SL_JOIN_IF(2)
+            SL_JOIN_IF(3)
+            SL_JOIN_IF(4)
+        }
+    }
+}
+
+/* Whether *axis* has levels that are better turns, since the other axis has only *others* indices: what is small, or few,
+ * is moved for all turns, and bands have one level. */
+SL_INLINE int sl_has_levels_of_turns(const sl_axis *axis, int64_t others)
+{
+    return others > 1 && others < SL_TILED_FROM && axis->high > 1 && axis->count >= SL_TILED_FROM;
+}
+
+/* sl_transpose of merged axes. */
+SL_OUT_OF_LINE void sl_transpose_merged(element *restrict to, const sl_axis *rows, const element *restrict from,
+                                        const sl_axis *columns, const sl_turns *turns, int far)
+{
+    const int splits = rows->high == 1 && rows->count == columns->step && SL_IS_STREAMS(rows->count);
+    const int joins = columns->high == 1 && columns->count == rows->step && SL_IS_STREAMS(columns->count);
+    const int by_rows = sl_has_levels_of_turns(rows, sl_extent(columns));
+    if (!splits && !joins && (by_rows || sl_has_levels_of_turns(columns, sl_extent(rows)))) {
+        /* The outermost level are turns. */
+        sl_axis level = by_rows ? *rows : *columns;
+        const int three = level.top > 1, room = turns->high == 1;
+        const int64_t across = three ? level.jump : level.leap, along = level.count * (three ? level.high : 1);
+        const int64_t to_step = by_rows ? across : along, step = by_rows ? along : across;
+        const int64_t many = three ? level.top : level.high, calls = room ? 1 : many;
+        level.high = three ? level.high : 1;
+        level.top = 1;
+        const sl_turns more =
+            room ? sl_turns_2(turns->count, turns->to_step, turns->step, many, to_step, step) : *turns;
+        for (int64_t k = 0; k < calls; ++k)
+            sl_transpose_merged(to + k * to_step, by_rows ? &level : rows, from + k * step, by_rows ? columns : &level,
+                                &more, far);
+        return;
+    }
+    const int is_few = sl_is_few(rows, columns, turns);
+    const int is_small = sl_is_small(rows, columns, turns);
+    if (SL_HAS_PLANNED_TURNS && (is_few || !sl_has_squares(rows, columns)) && turns->count >= SL_MANY_TURNS &&
+        sl_transpose_by_plan(to, rows, from, columns, turns, is_small))
+        return;
+    if (is_small)
+        sl_transpose_by_squares(to, rows, from, columns, turns);
+    else if (is_few)
+        sl_transpose_few(to, rows, from, columns, turns);
+    else if (splits || joins)
+        sl_transpose_streams(to, rows, from, columns, turns, splits, far);
+    else
+        sl_transpose_tiles(to, rows, from, columns, turns, far);
+}
+
 /* sl_transpose, by addresses: a struct of numbers that is passed as a value is copied by vectors, each of which waits
  * for the stores of the numbers. */
 SL_OUT_OF_LINE void sl_transpose_simplified(element *restrict to, sl_axis *rows, const element *restrict from,
@@ -128,44 +199,12 @@ SL_OUT_OF_LINE void sl_transpose_simplified(element *restrict to, sl_axis *rows,
     sl_turns_to_axes(rows, columns, turns);
     sl_move_level(columns, rows);
     sl_move_level(rows, columns);
-    const int is_few = sl_is_few(rows, columns, turns);
-    const int is_small = sl_is_small(rows, columns, turns);
-    if (SL_HAS_PLANNED_TURNS && (is_few || !sl_has_squares(rows, columns)) && turns->count >= SL_MANY_TURNS &&
-        sl_transpose_by_plan(to, rows, from, columns, turns, is_small))
-        return;
-    if (is_small) {
-        sl_transpose_by_squares(to, rows, from, columns, turns);
-        return;
-    }
-    if (is_few) {
-        sl_transpose_few(to, rows, from, columns, turns);
-        return;
-    }
     /* One row or one column, however long, has no squares. */
-    if ((sl_extent(rows) == 1 || sl_extent(columns) == 1) && sl_is_few(&short_rows, &short_columns, &many)) {
+    const int line = sl_extent(rows) == 1 || sl_extent(columns) == 1;
+    if (line && !sl_is_few(rows, columns, turns) && sl_is_few(&short_rows, &short_columns, &many))
         sl_transpose_few(to, &short_rows, from, &short_columns, &many);
-        return;
-    }
-    const int64_t few = rows->count, wide = columns->count;
-    const int splits = rows->high == 1 && few == columns->step && SL_IS_STREAMS(few) && columns->top == 1;
-    const int joins = columns->high == 1 && wide == rows->step && SL_IS_STREAMS(wide) && rows->top == 1;
-    if (!splits && !joins) {
-        sl_transpose_tiles(to, rows, from, columns, turns, far);
-        return;
-    }
-    for (int64_t turn = 0; turn < turns->count * turns->high; ++turn) {
-        const int64_t c = turn % turns->count, h = turn / turns->count;
-        const int64_t into = c * turns->to_step + h * turns->to_leap, out_of = c * turns->step + h * turns->leap;
-        if (splits) {
-            SL_SPLIT_IF(2)
-            SL_SPLIT_IF(3)
-            SL_SPLIT_IF(4)
-        } else {
-            SL_JOIN_IF(2)
-            SL_JOIN_IF(3)
-            SL_JOIN_IF(4)
-        }
-    }
+    else
+        sl_transpose_merged(to, rows, from, columns, turns, far);
 }
 
 /* to[at + offset of i + j] = from[start + i + offset of j] for all i of *rows* and j of *columns*, *turns* times. */
