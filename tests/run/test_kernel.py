@@ -404,3 +404,13 @@ def test_a_digit_that_was_split_is_not_split_again() -> None:
     x = np.arange(24, dtype="i4").reshape(4, 3, 2)
     found = sl.compile(y, dtype="i4")(x[:, ::-1], dims={"p": 1})
     assert found.tolist() == sl.interpret(y, x[:, ::-1], dims={"p": 1}).tolist()
+
+
+@pytest.mark.parametrize(
+    ("shape", "axes"), [((3, 5, 6, 40), (2, 1, 3, 0)), ((6, 40, 5, 3), (2, 0, 1, 3)), ((5, 6, 40, 3), (0, 3, 2, 1))]
+)
+def test_streams_and_bands_of_axes_with_levels(shape: tuple[int, ...], axes: tuple[int, ...]) -> None:
+    """The first joins three streams whose rows have three levels in the output."""
+    x = np.arange(np.prod(shape), dtype="float32").reshape(shape)
+    t = sl.transpose(sl.tensor([sl.dim(f"n{k}") for k in range(4)], dtype="float32", name="x"), axes)
+    assert np.array_equal(sl.compile(t, dtype="float32")(x), x.transpose(axes))
