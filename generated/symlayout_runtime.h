@@ -2801,91 +2801,6 @@ SL_ALWAYS_INLINE void sl_zip_square(sl_lanes_16 row[SL_LANES_16])
 #define SL_HAS_DENSE_SQUARES 0
 #endif
 
-/* Transposes of small matrices, many times: one square of all turns of a block in one loop, so that the offsets of its
- * rows and columns stay in registers.
- *
- * Assumes: as pieces, but for SL_SMALL_SIDE rows and columns at most, and at least as many as a square has.
- * Needs: integers, pieces, zips. */
-
-#if SL_HAS_SHUFFLES
-/* The step of sl_zip_square for *vectors* vectors, a literal: those of a square of half as many rows and columns, of
- * which each vector has two, too. */
-SL_ALWAYS_INLINE void sl_zip_vectors(sl_lanes_16 row[SL_LANES_16], const int vectors)
-{
-    sl_lanes_16 zipped[SL_LANES_16];
-    SL_UNROLL
-    for (int k = 0; k < vectors / 2; ++k) {
-        const sl_lanes_16 a = row[k], b = row[k + vectors / 2];
-        zipped[2 * k] = __builtin_shufflevector(a, b, SL_EACH_OF_16(SL_ZIP_LOW, 0, SL_LANES_16));
-        zipped[2 * k + 1] = __builtin_shufflevector(a, b, SL_EACH_OF_16(SL_ZIP_HIGH, 0, SL_LANES_16));
-    }
-    SL_UNROLL
-    for (int k = 0; k < vectors; ++k)
-        row[k] = zipped[k];
-}
-
-/* Loads 8 bytes at *low* and 8 at *high*, and stores the halves of a vector there. */
-SL_ALWAYS_INLINE sl_bytes_16 sl_load_eights(const void *low, const void *high)
-{
-    typedef uint64_t __attribute__((may_alias, aligned(1))) anywhere;
-    typedef uint64_t words __attribute__((vector_size(16)));
-    return (sl_bytes_16)(words){*(const anywhere *)low, *(const anywhere *)high};
-}
-SL_ALWAYS_INLINE void sl_store_eights(void *low, void *high, sl_bytes_16 v)
-{
-    typedef uint64_t __attribute__((may_alias, aligned(1))) anywhere;
-    typedef uint64_t words __attribute__((vector_size(16)));
-    *(anywhere *)low = ((words)v)[0];
-    *(anywhere *)high = ((words)v)[1];
-}
-
-/* Transposes the square whose columns begin at *at* and whose rows begin at *into*, *count* times.  Out of line: beside
- * the loops over squares there are too few registers. */
-SL_OUT_OF_LINE void sl_transpose_square_turns(element *const into[SL_SMALL_SQUARE],
-                                              const element *const at[SL_SMALL_SQUARE], int64_t count,
-                                              int64_t to_step, int64_t step)
-{
-    const int side = SL_SMALL_SQUARE, vectors = side * side / SL_LANES_16;
-    element *write[SL_SMALL_SQUARE]; /* in registers: a store may be to what is at *into* */
-    const element *read[SL_SMALL_SQUARE];
-    SL_UNROLL
-    for (int k = 0; k < side; ++k) {
-        write[k] = into[k];
-        read[k] = at[k];
-    }
-    for (int64_t turn = 0, o = 0, i = 0; turn < count; ++turn, o += to_step, i += step) {
-        sl_lanes_16 row[SL_LANES_16];
-        SL_UNROLL
-        for (int k = 0; k < vectors; ++k)
-            row[k] = (sl_lanes_16)(side == SL_LANES_16 ? sl_load_16(read[k] + i)
-                                                       : sl_load_eights(read[2 * k] + i, read[2 * k + 1] + i));
-        SL_ZIP_UNTIL(side, sl_zip_vectors(row, vectors));
-        SL_UNROLL
-        for (int k = 0; k < vectors; ++k)
-            if (side == SL_LANES_16)
-                sl_store_16(write[k] + o, (sl_bytes_16)row[k]);
-            else
-                sl_store_eights(write[2 * k] + o, write[2 * k + 1] + o, (sl_bytes_16)row[k]);
-    }
-}
-
-SL_DECLARE_SMALL(sl_transpose_small)
-{
-    const int64_t side = SL_SMALL_SQUARE;
-    for (int64_t top = 0; top < rows; top += side)
-        for (int64_t left = 0; left < columns; left += side) { /* the last squares overlap the ones before */
-            const int64_t i = sl_min(top, rows - side), j = sl_min(left, columns - side);
-            element *into[SL_SMALL_SQUARE];
-            const element *at[SL_SMALL_SQUARE];
-            for (int64_t k = 0; k < side; ++k) {
-                into[k] = to + row[i + k] + j;
-                at[k] = from + i + column[j + k];
-            }
-            sl_transpose_square_turns(into, at, count, to_step, step);
-        }
-}
-#endif
-
 /* Transposes of a square of 16 bytes, and of rows and columns of squares.
  *
  * Assumes: row[i] and column[j] are offsets in elements: to[row[i] + j] = from[i + column[j]].
@@ -3198,436 +3113,10 @@ SL_ALWAYS_INLINE void sl_transpose_strip(element *restrict to, const int64_t *ro
 #define SL_FEWEST_TILED(far) ((far) || SL_VECTOR_BYTES == 64 ? 0 : 2 * SL_TILE)
 #endif
 
-/* Pieces of a transpose: what is smaller than a tile, thinner than a square, or a band of few rows or columns.
- *
- * Assumes: as pieces.
- * Needs: copy, pieces, transpose_small, transpose_squares, transpose_strips. */
-
-#if SL_HAS_SHUFFLES
-/* Transposes at most SL_TILE by SL_TILE elements, and at least a square: in strips if it fills one, else in squares,
- * as many side by side as fit; the last ones overlap the ones before. */
-SL_DECLARE_PART(sl_transpose_part)
-{
-#if SL_ELEMENT_SIZE >= 4 || SL_VECTOR_BYTES == 16
-    const int64_t strip = columns < SL_STRIP ? SL_LANES_16 : SL_STRIP;
-    for (int64_t left = 0; left < columns; left += strip) {
-        const int64_t j = sl_min(left, columns - strip);
-        const element *at[SL_STRIP];
-#if SL_SQUARES_PER_VECTOR == 4
-        if (strip == SL_STRIP && rows == SL_LANES_MAX) {
-            sl_transpose_tall_pair(to + j, row, from, column + j);
-            continue;
-        }
-#endif
-        sl_begin_strip(at, from, column + j, strip);
-        sl_transpose_strip(to + j, row, 0, at, rows, strip);
-    }
-#else
-    const int flat = columns >= SL_LANES_MAX, tall = !flat && rows >= SL_LANES_MAX;
-    const int64_t high = tall ? SL_LANES_MAX : SL_LANES_16, wide = flat ? SL_LANES_MAX : SL_LANES_16;
-    for (int64_t top = 0; top < rows; top += high)
-        for (int64_t left = 0; left < columns; left += wide) {
-            const int64_t i = sl_min(top, rows - high), j = sl_min(left, columns - wide);
-            if (flat)
-                sl_transpose_flat(to + j, row + i, from + i, column + j);
-            else if (tall && columns - left >= 2 * wide) {
-                sl_transpose_tall_pair(to + j, row + i, from + i, column + j);
-                left += wide;
-            } else if (tall)
-                sl_transpose_tall(to + j, row + i, from + i, column + j);
-            else
-                sl_transpose_square(to + j, row + i, from + i, column + j);
-        }
-#endif
-}
-
-/* sl_copy, not inlined: for calls that are many in the text and rare at run time. */
-SL_OUT_OF_LINE void sl_copy_out_of_line(element *restrict to, const element *restrict from, int64_t count)
-{
-    sl_copy(to, 0, from, 0, count);
-}
-
-/* Transposes a piece that is thinner than a square, by whole squares.  They read past the piece where the source has
- * *readable* elements from *from* on, and write past a row where the output has *writable* and the next row
- * overwrites that.  Elsewhere they go through blocks on the stack. */
-SL_DECLARE_THIN(sl_transpose_thin)
-{
-    const int64_t high = sl_min(rows, SL_LANES_16), wide = sl_min(columns, SL_LANES_16);
-    int64_t first_i = 0, first_j = 0, line[SL_LANES_16];
-#if SL_SQUARES_PER_VECTOR > 1
-    /* What is beyond the piece is its last row or column.  The last row is written first, and again after that. */
-    for (int64_t k = 0; k < SL_LANES_16; ++k)
-        line[k] = rows < SL_LANES_16 ? row[sl_min(k, rows - 1)] : column[sl_min(k, columns - 1)];
-    if (rows < SL_LANES_16)
-        for (; first_j + SL_LANES_MAX <= columns; first_j += SL_LANES_MAX) {
-            if (column[first_j + SL_LANES_MAX - 1] + SL_LANES_16 > readable)
-                break;
-            sl_transpose_flat(to + first_j, line, from, column + first_j);
-        }
-    else
-        for (; first_i + SL_LANES_MAX <= rows; first_i += SL_LANES_MAX) {
-            if (row[first_i + SL_LANES_MAX - 1] + SL_LANES_16 > writable)
-                break;
-            sl_transpose_tall(to, row + first_i, from + first_i, line);
-        }
-#endif
-    for (int64_t k = 0; k < SL_LANES_16; ++k)
-        line[k] = k * SL_LANES_16;
-    for (int64_t top = first_i; top < rows; top += SL_LANES_16)
-        for (int64_t left = first_j; left < columns; left += SL_LANES_16) {
-            const int64_t i = sl_min(top, rows - high), j = sl_min(left, columns - wide);
-            element block[2][SL_LANES_16 * SL_LANES_16];
-            const int reads = high == SL_LANES_16 || column[j + wide - 1] + SL_LANES_16 <= readable;
-            const int writes = wide == SL_LANES_16 || row[i + high - 1] + SL_LANES_16 <= writable;
-            if (reads && writes) {
-                sl_transpose_square_of(to + j, row + i, from + i, column + j, high, wide);
-                continue;
-            }
-            memset(block[0], 0, sizeof block[0]);
-            for (int64_t k = 0; k < wide; ++k)
-                sl_copy_out_of_line(block[0] + k * SL_LANES_16, from + i + column[j + k], high);
-            sl_transpose_square(block[1], line, block[0], line);
-            for (int64_t k = 0; k < high; ++k)
-                sl_copy_out_of_line(to + j + row[i + k], block[1] + k * SL_LANES_16, wide);
-        }
-}
-
-/* Transposes a band in strips of *strip* columns, a literal. */
-SL_ALWAYS_INLINE void sl_transpose_strips(element *restrict to, int64_t to_stride, const element *restrict from,
-                                          int64_t stride, int64_t rows, int64_t columns, const int64_t strip)
-{
-    const int64_t high = sl_alike(rows, SL_ROWS_OF_BAND, SL_LANES_16);
-    for (int64_t top = 0; top < rows; top += high)
-        for (int64_t left = 0; left < columns; left += strip) {
-            const int64_t i = sl_min(top, rows - SL_LANES_16), down = sl_min(high, rows - i);
-            const int64_t j = sl_min(left, columns - strip);
-            const element *at[SL_STRIP], *begin = from + i + j * stride;
-            SL_UNROLL
-            for (int64_t k = 0; k < SL_STRIP; ++k) {
-                at[k] = begin;
-                begin += k + 1 < strip ? stride : 0;
-            }
-            sl_transpose_strip(to + i * to_stride + j, 0, to_stride, at, down, strip);
-        }
-}
-
-/* Transposes few rows or columns, but not fewer than a square has, in strips along the long side. */
-SL_DECLARE_BAND(sl_transpose_band)
-{
-    if (columns < SL_STRIP)
-        sl_transpose_strips(to, to_stride, from, stride, rows, columns, SL_LANES_16);
-    else
-        sl_transpose_strips(to, to_stride, from, stride, rows, columns, SL_STRIP);
-}
-#else
-SL_DECLARE_PART(sl_transpose_part)
-{
-    for (int64_t i = 0; i < rows; ++i)
-        for (int64_t j = 0; j < columns; ++j)
-            to[row[i] + j] = from[i + column[j]];
-}
-
-SL_DECLARE_THIN(sl_transpose_thin)
-{
-    (void)readable;
-    (void)writable;
-    sl_transpose_part(to, row, from, column, rows, columns);
-}
-
-SL_DECLARE_BAND(sl_transpose_band)
-{
-    for (int64_t i = 0; i < rows; ++i)
-        for (int64_t j = 0; j < columns; ++j)
-            to[i * to_stride + j] = from[i + j * stride];
-}
-#endif
-
-/* Transposes of small elements that read cache lines whole: as many rows as a line has elements, some columns.
- *
- * Assumes: row[i] and column[j] are offsets in elements: to[row[i] + j] = from[i + column[j]].
- * Needs: integers, transpose_squares, zips. */
-
-/* Where a vector is a line, each is read whole as it is. */
-#define SL_HAS_LINES (SL_HAS_SHUFFLES && SL_ELEMENT_SIZE <= 2 && SL_SQUARES_PER_VECTOR < 4)
-#if SL_HAS_LINES
-#define SL_VECTORS_PER_LINE (4 / SL_SQUARES_PER_VECTOR)
-
-/* Loads and transposes what the first zip left of half of the rows of squares. */
-SL_ALWAYS_INLINE void sl_finish_half(sl_lanes line[SL_HALF_SQUARE], const sl_lanes zipped[SL_HALF_SQUARE])
-{
-    SL_UNROLL
-    for (int k = 0; k < SL_HALF_SQUARE; ++k)
-        line[k] = zipped[k];
-    SL_ZIP_UNTIL(SL_HALF_SQUARE, sl_zip_half(line));
-}
-
-/* Transposes SL_TILE rows of *columns* >= SL_LANES_16 columns, at most SL_TILE, through a block on the stack: all of a line
- * is zipped with all of another, and each row is finished by itself.  So a line that is read does not have to stay in the
- * cache, where others of its set follow it; nor do those that are written. */
-SL_OUT_OF_LINE void sl_transpose_lines(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
-                                       const int64_t *column, int64_t columns)
-{
-    const int64_t groups = (columns + SL_LANES_16 - 1) / SL_LANES_16, last = columns - SL_LANES_16;
-    sl_lanes block[4][SL_VECTORS_PER_LINE][2][SL_HALF_SQUARE];
-    for (int64_t g = 0; g < groups; ++g)
-        for (int64_t k = 0; k < SL_HALF_SQUARE; ++k) {
-            const int64_t j = sl_min(g * SL_LANES_16, last) + k; /* the last group may overlap the one before */
-            const element *const first = from + column[j], *const second = from + column[j + SL_HALF_SQUARE];
-            SL_UNROLL
-            for (int64_t v = 0; v < SL_VECTORS_PER_LINE; ++v) {
-                const sl_lanes a = (sl_lanes)sl_load_max(first + v * SL_LANES_MAX);
-                const sl_lanes b = (sl_lanes)sl_load_max(second + v * SL_LANES_MAX);
-                block[g][v][0][k] =
-                    __builtin_shufflevector(a, b, SL_EACH_OF_MAX(SL_ZIP_GROUPS_LOW, 0, SL_LANES_MAX, SL_LANES_16));
-                block[g][v][1][k] =
-                    __builtin_shufflevector(a, b, SL_EACH_OF_MAX(SL_ZIP_GROUPS_HIGH, 0, SL_LANES_MAX, SL_LANES_16));
-            }
-        }
-    for (int64_t v = 0; v < SL_VECTORS_PER_LINE; ++v)
-        for (int64_t half = 0; half < 2; ++half) {
-            const int64_t *const at = row + v * SL_LANES_MAX + half * SL_HALF_SQUARE;
-            int64_t g = 0;
-#if SL_SQUARES_PER_VECTOR == 2
-            for (; (g + 2) * SL_LANES_16 <= columns; g += 2) {
-                sl_lanes left[SL_HALF_SQUARE], right[SL_HALF_SQUARE];
-                sl_finish_half(left, block[g][v][half]);
-                sl_finish_half(right, block[g + 1][v][half]);
-                SL_UNROLL
-                for (int k = 0; k < SL_HALF_SQUARE; ++k) {
-                    const sl_words a = (sl_words)left[k], b = (sl_words)right[k];
-                    sl_store_max(to + at[k] + g * SL_LANES_16, (sl_bytes_max)__builtin_shufflevector(a, b, 0, 1, 4, 5));
-                    sl_store_max(to + at[k + SL_LANES_16] + g * SL_LANES_16,
-                                 (sl_bytes_max)__builtin_shufflevector(a, b, 2, 3, 6, 7));
-                }
-            }
-#endif
-            for (; g < groups; ++g) {
-                element *const into = to + sl_min(g * SL_LANES_16, last);
-                sl_lanes line[SL_HALF_SQUARE];
-                sl_finish_half(line, block[g][v][half]);
-                SL_UNROLL
-                for (int k = 0; k < SL_HALF_SQUARE; ++k) {
-#if SL_SQUARES_PER_VECTOR == 2
-                    const sl_words a = (sl_words)line[k];
-                    sl_store_16(into + at[k], (sl_bytes_16)__builtin_shufflevector(a, a, 0, 1));
-                    sl_store_16(into + at[k + SL_LANES_16], (sl_bytes_16)__builtin_shufflevector(a, a, 2, 3));
-#else
-                    sl_store_16(into + at[k], (sl_bytes_16)line[k]);
-#endif
-                }
-            }
-        }
-}
-#endif
-
-/* A transpose of one tile, a cache line a side, or of a column of squares.
- *
- * Assumes: row[i] and column[j] are offsets in elements: to[row[i] + j] = from[i + column[j]].
- * Needs: integers, transpose_lines, transpose_squares, transpose_strips, zips. */
-
-/* Whether tiles of even rows and columns have a function of their own: the steps need no tables. */
-#define SL_HAS_EVEN_TILES (SL_HAS_STRIPS && SL_ELEMENT_SIZE >= 4)
-/* Whether these can also be transposed in the order that suits the sets of the cache: a tile of whole vectors is read and
- * written a line at a time as it is. */
-#define SL_HAS_ORDERED_TILES (SL_HAS_EVEN_TILES && SL_SQUARES_PER_VECTOR < 4)
-
-#if !SL_HAS_SHUFFLES
-SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
-                                      const int64_t column[SL_TILE])
-{
-    for (int64_t i = 0; i < SL_TILE; ++i)
-        for (int64_t j = 0; j < SL_TILE; ++j)
-            to[row[i] + j] = from[i + column[j]];
-}
-#elif SL_HAS_LINES
-/* Transposes a tile of small elements. */
-SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
-                                      const int64_t column[SL_TILE])
-{
-    sl_transpose_lines(to, row, from, column, SL_TILE);
-}
-#elif SL_ELEMENT_SIZE >= 4
-#if SL_SQUARES_PER_VECTOR < 4
-/* Transposes a tile in strips. */
-SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
-                                      const int64_t column[SL_TILE])
-{
-    for (int64_t j = 0; j < SL_TILE; j += SL_STRIP) {
-        const element *at[SL_STRIP];
-        sl_begin_strip(at, from, column + j, SL_STRIP);
-        sl_transpose_strip(to + j, row, 0, at, SL_TILE, SL_STRIP);
-    }
-}
-/* Where the columns of a strip of an even tile begin. */
-SL_ALWAYS_INLINE void sl_begin_even_strip(const element **at, const element *from, int64_t column_step)
-{
-    SL_UNROLL
-    for (int64_t k = 0; k < SL_STRIP; ++k) {
-        at[k] = from;
-        from += k + 1 < SL_STRIP ? column_step : 0;
-    }
-}
-/* The same where rows and columns have one step each. */
-SL_OUT_OF_LINE void sl_transpose_even_tile(element *restrict to, int64_t row_step, const element *restrict from,
-                                           int64_t column_step)
-{
-    SL_UNROLL
-    for (int64_t j = 0; j < SL_TILE; j += SL_STRIP) {
-        const element *at[SL_STRIP];
-        sl_begin_even_strip(at, from + j * column_step, column_step);
-        SL_UNROLL
-        for (int64_t i = 0; i < SL_TILE; i += SL_LANES_16)
-            sl_transpose_rows(to + j + i * row_step, 0, row_step, at, i);
-    }
-}
-/* Transposes *rows* >= SL_LANES_16 even rows of SL_TILE columns, a few rows whole before the next: where the lines that are
- * written share a set, each is finished while it is there. */
-SL_OUT_OF_LINE void sl_transpose_rows_first(element *restrict to, int64_t row_step, const element *restrict from,
-                                            int64_t column_step, int64_t rows)
-{
-    for (int64_t top = 0; top < rows; top += SL_LANES_16) {
-        const int64_t i = sl_min(top, rows - SL_LANES_16);
-        SL_UNROLL
-        for (int64_t j = 0; j < SL_TILE; j += SL_STRIP) {
-            const element *at[SL_STRIP];
-            sl_begin_even_strip(at, from + i + j * column_step, column_step);
-            sl_transpose_rows(to + i * row_step + j, 0, row_step, at, 0);
-        }
-    }
-}
-/* Transposes an even tile, a few columns whole before the next: for lines of one set that are read.  Nothing is unrolled, so
- * that the loads keep this order. */
-SL_OUT_OF_LINE void sl_transpose_columns_first(element *restrict to, int64_t row_step, const element *restrict from,
-                                               int64_t column_step)
-{
-    for (int64_t j = 0; j < SL_TILE; j += SL_STRIP)
-        for (int64_t i = 0; i < SL_TILE; i += SL_LANES_16) {
-            const element *at[SL_STRIP];
-            sl_begin_even_strip(at, from + i + j * column_step, column_step);
-            sl_transpose_rows(to + i * row_step + j, 0, row_step, at, 0);
-            SL_KEEP_LOOP();
-        }
-}
-#else
-/* Transposes a tile, SL_SQUARES_PER_VECTOR by SL_SQUARES_PER_VECTOR squares at a time: these stay in registers, and
- * rows are written by whole vectors.  Without a table, the offset of k is k*step. */
-SL_ALWAYS_INLINE void sl_transpose_large(element *restrict to, const int64_t *row, int64_t row_step,
-                                         const element *restrict from, const int64_t *column, int64_t column_step)
-{
-    for (int64_t part = 0; part < 4; part += SL_SQUARES_PER_VECTOR)
-        for (int64_t first = 0; first < 4; first += SL_SQUARES_PER_VECTOR) {
-            sl_lanes line[SL_SQUARES_PER_VECTOR][SL_LANES_16];
-            SL_UNROLL
-            for (int64_t square = 0; square < SL_SQUARES_PER_VECTOR; ++square) {
-                SL_UNROLL
-                for (int64_t k = 0; k < SL_LANES_16; ++k) {
-                    const int64_t j = (first + square) * SL_LANES_16 + k;
-                    line[square][k] =
-                        (sl_lanes)sl_load_max(from + part * SL_LANES_16 + (column ? column[j] : j * column_step));
-                }
-                sl_transpose_squares(line[square]);
-            }
-            SL_UNROLL
-            for (int64_t k = 0; k < SL_LANES_16; ++k) {
-                sl_words words[SL_SQUARES_PER_VECTOR];
-                SL_UNROLL
-                for (int64_t square = 0; square < SL_SQUARES_PER_VECTOR; ++square)
-                    words[square] = (sl_words)line[square][k];
-                sl_transpose_groups(words);
-                SL_UNROLL
-                for (int64_t group = 0; group < SL_SQUARES_PER_VECTOR; ++group) {
-                    const int64_t i = (part + group) * SL_LANES_16 + k;
-                    sl_store_max(to + (row ? row[i] : i * row_step) + first * SL_LANES_16, (sl_bytes_max)words[group]);
-                }
-            }
-        }
-}
-SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
-                                      const int64_t column[SL_TILE])
-{
-    sl_transpose_large(to, row, 0, from, column, 0);
-}
-/* The same where rows and columns have one step each. */
-SL_OUT_OF_LINE void sl_transpose_even_tile(element *restrict to, int64_t row_step, const element *restrict from,
-                                           int64_t column_step)
-{
-    sl_transpose_large(to, 0, row_step, from, 0, column_step);
-}
-#endif
-#else
-/* Transposes a tile of small elements through a block on the stack: there are more vectors than registers.  Each cache
- * line of the source is read whole, once, and each line of the output is written whole: with strides of a power of
- * two, no line is evicted half used. */
-SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
-                                      const int64_t column[SL_TILE])
-{
-    sl_words block[4 / SL_SQUARES_PER_VECTOR][SL_LANES_16][4];
-    for (int64_t part = 0; part < 4 / SL_SQUARES_PER_VECTOR; ++part)
-        for (int64_t square = 0; square < 4; ++square) {
-            sl_lanes line[SL_LANES_16];
-            SL_UNROLL
-            for (int64_t k = 0; k < SL_LANES_16; ++k)
-                line[k] = (sl_lanes)sl_load_max(from + part * SL_LANES_MAX + column[square * SL_LANES_16 + k]);
-            sl_transpose_squares(line);
-            SL_UNROLL
-            for (int64_t k = 0; k < SL_LANES_16; ++k)
-                block[part][k][square] = (sl_words)line[k];
-        }
-    for (int64_t part = 0; part < 4 / SL_SQUARES_PER_VECTOR; ++part)
-        for (int64_t k = 0; k < SL_LANES_16; ++k) {
-            sl_words line[4];
-            SL_UNROLL
-            for (int64_t square = 0; square < 4; ++square)
-                line[square] = block[part][k][square];
-            SL_UNROLL
-            for (int64_t square = 0; square < 4; square += SL_SQUARES_PER_VECTOR)
-                sl_transpose_groups(line + square);
-            SL_UNROLL
-            for (int64_t group = 0; group < SL_SQUARES_PER_VECTOR; ++group)
-                SL_UNROLL
-                for (int64_t square = 0; square < 4; square += SL_SQUARES_PER_VECTOR)
-                    sl_store_max(to + row[(part * SL_SQUARES_PER_VECTOR + group) * SL_LANES_16 + k] +
-                                     square * SL_LANES_16,
-                                 (sl_bytes_max)line[square + group]);
-        }
-}
-#endif
-
-/* Transposes *rows* >= SL_LANES_MAX rows, each as long as a square, which follow each other in memory: writes whole
- * vectors.  The last ones overlap the ones before. */
-SL_OUT_OF_LINE void sl_transpose_dense(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
-                                       const int64_t column[SL_LANES_16], int64_t rows)
-{
-#if SL_HAS_DENSE_SQUARES
-    for (int64_t top = 0; top < rows; top += SL_LANES_MAX) {
-        const int64_t i = sl_min(top, rows - SL_LANES_MAX);
-        sl_lanes line[SL_LANES_16];
-        SL_UNROLL
-        for (int64_t k = 0; k < SL_LANES_16; ++k)
-            line[k] = (sl_lanes)sl_load_max(from + i + column[k]);
-        sl_transpose_squares(line);
-        SL_UNROLL
-        for (int64_t k = 0; k < SL_LANES_16; k += SL_SQUARES_PER_VECTOR) {
-            sl_words rows_of[SL_SQUARES_PER_VECTOR];
-            SL_UNROLL
-            for (int64_t g = 0; g < SL_SQUARES_PER_VECTOR; ++g)
-                rows_of[g] = (sl_words)line[k + g];
-            sl_transpose_groups(rows_of);
-            SL_UNROLL
-            for (int64_t g = 0; g < SL_SQUARES_PER_VECTOR; ++g)
-                sl_store_max(to + row[i] + (g * SL_LANES_16 + k) * SL_LANES_16, (sl_bytes_max)rows_of[g]);
-        }
-    }
-#else
-    (void)to, (void)row, (void)from, (void)column, (void)rows;
-#endif
-}
-
-/* A transpose in panels or in blocks: long runs of the source are read, and long runs of the output
- * written, one after the other.
+/* A transpose in panels: long runs of the source are read, and long runs of the output written, one after the other.
  *
  * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
- * Needs: caches, pieces, transpose_pieces, transpose_strips, transpose_tile. */
+ * Needs: caches, transpose_strips. */
 
 /* How many elements precede the first cache line, if then each offset of *axis* is at the begin or in the middle of a
  * line; else, or with a short extent, 0. */
@@ -3645,6 +3134,11 @@ SL_INLINE int64_t sl_elements_to_line(const element *first, const sl_axis *axis,
 #define SL_PANEL_HEIGHT (256 / SL_ELEMENT_SIZE)
 #define SL_PANEL_PITCH (SL_PANEL_WIDTH + SL_TILE)
 #define SL_HAS_PANELS (SL_HAS_STRIPS && SL_ELEMENT_SIZE >= 4)
+
+/* The most lines of a tile that fall into one set, of those that are written and of those that are read. */
+typedef struct {
+    int written, read;
+} sl_crowd;
 
 #if SL_HAS_STRIPS
 /* The most cache lines that fall into one set of the first-level cache, one or two at each of the first *count*
@@ -3669,11 +3163,6 @@ SL_OUT_OF_LINE int sl_lines_in_a_set(const sl_axis *axis, int64_t count)
 #define SL_WAYS (sl_cache_bytes(1) / 4096)
 #endif
 
-/* The most lines of a tile that fall into one set, of those that are written and of those that are read. */
-typedef struct {
-    int written, read;
-} sl_crowd;
-
 SL_INLINE sl_crowd sl_crowd_of(const sl_axis *rows, const sl_axis *columns)
 {
     return (sl_crowd){sl_lines_in_a_set(rows, SL_TILE), sl_lines_in_a_set(columns, SL_TILE)};
@@ -3696,15 +3185,17 @@ SL_INLINE int sl_pays_in_strips(const sl_axis *rows, const sl_axis *columns, int
 }
 #endif
 #if SL_HAS_PANELS
-/* Whether a transpose takes less time in panels: where lines that are written and lines that are read share sets, more of
- * them than its SL_WAYS, and the tile comes back to them, since a vector is no line or crosses the begin of one. */
+/* Whether a transpose takes less time in panels: where lines that are written and lines that are read share sets, more
+ * of them than its SL_WAYS, or fill one set each unless the source is read ahead; and the tile comes back to them,
+ * since a vector is no line or crosses the begin of one. */
 SL_INLINE int sl_pays_in_panels(const sl_axis *rows, const sl_axis *columns, sl_crowd crowd, int deep)
 {
     const int64_t ways = SL_WAYS, least = deep ? ways : ways / 2;
     const int whole = SL_VECTOR_BYTES == 64 && (rows->step | columns->step) * SL_ELEMENT_SIZE % 64 == 0;
     if ((whole && crowd.read <= ways) || sl_extent(columns) < 2 * SL_TILE || sl_extent(rows) < SL_LANES_16)
         return 0;
-    return crowd.written + crowd.read > 2 * ways && crowd.written >= least && crowd.read >= least;
+    const int all = !deep && crowd.written >= SL_TILE && crowd.read >= SL_TILE && ways <= SL_TILE;
+    return all || (crowd.written + crowd.read > 2 * ways && crowd.written >= least && crowd.read >= least);
 }
 
 /* Sets the offsets of *count* indices from *first* on. */
@@ -3721,56 +3212,6 @@ SL_OUT_OF_LINE void sl_offsets(int64_t *offset, const sl_axis *axis, int64_t fir
         if (++high == axis->high) {
             high = 0;
             at += axis->jump - axis->high * axis->leap;
-        }
-    }
-}
-
-/* Whether a transpose takes less time in blocks than in tiles side by side: long runs of few columns are read.  Quarters of
- * lines have to stay longer than halves. */
-SL_INLINE int sl_pays_in_blocks(const sl_axis *rows, const sl_axis *columns, sl_crowd crowd)
-{
-    const int64_t ways = SL_WAYS, most = SL_VECTOR_BYTES > 16 || crowd.read > ways ? ways : ways / 2;
-    return rows->high == 1 && columns->high == 1 && rows->count >= 2 * SL_ROWS_OF_BAND && columns->count >= SL_TILE &&
-           sl_keeps_lines(rows, most);
-}
-
-/* Transposes a block of a few columns of even tiles, from the first to the last row; in strips if the lines that are read
- * *crowd* a set, and what is less than a tile. */
-SL_INLINE void sl_transpose_block(element *restrict to, int64_t row_step, const element *restrict from,
-                                  int64_t column_step, int64_t rows, int64_t columns, int crowd)
-{
-    if (SL_HAS_ORDERED_TILES ? crowd : rows < SL_TILE) {
-        sl_transpose_band(to, row_step, from, column_step, rows, columns);
-        return;
-    }
-    for (int64_t left = 0; left < columns; left += SL_TILE) {
-        const int64_t j = sl_min(left, columns - SL_TILE);
-#if SL_HAS_ORDERED_TILES
-        sl_transpose_rows_first(to + j, row_step, from + j * column_step, column_step, rows);
-#else
-        for (int64_t top = 0; top < rows; top += SL_TILE) {
-            const int64_t i = sl_min(top, rows - SL_TILE);
-            sl_transpose_even_tile(to + i * row_step + j, row_step, from + i + j * column_step, column_step);
-        }
-#endif
-    }
-}
-
-/* Transposes once, in blocks, which begin at cache lines if they can; at least SL_TILE rows and columns. */
-SL_OUT_OF_LINE void sl_transpose_in_blocks(element *restrict to, const sl_axis *rows, const element *restrict from,
-                                           const sl_axis *columns, int crowd)
-{
-    const int64_t height = rows->count, width = columns->count, wide = 4 * SL_TILE;
-    const int lines = SL_VECTOR_BYTES == 64 || columns->step * SL_ELEMENT_SIZE % 32 == 0;
-    const int64_t high = sl_alike(height, SL_ROWS_OF_BAND, lines ? SL_TILE : SL_LANES_16);
-    const int64_t lead_i = sl_elements_to_line(from, columns, height), lead_j = sl_elements_to_line(to, rows, width);
-    for (int64_t left = 0, end_j; left < width; left = end_j) {
-        end_j = sl_min(width, left + wide + (left == 0 ? lead_j : 0));
-        for (int64_t top = 0, end_i; top < height; top = end_i) {
-            end_i = sl_min(height, top + high + (top == 0 ? lead_i : 0));
-            const int64_t i = sl_min(top, height - SL_LANES_16), j = sl_min(left, width - SL_TILE);
-            sl_transpose_block(to + i * rows->step + j, rows->step, from + i + j * columns->step, columns->step, end_i - i,
-                               end_j - j, crowd);
         }
     }
 }
@@ -3940,10 +3381,689 @@ SL_OUT_OF_LINE int sl_transpose_levels(element *restrict to, const sl_axis *rows
 }
 #endif
 
-/* A transpose in tiles: blocks of tiles, staging, reading ahead.
+/* Transposes of small elements that read cache lines whole: as many rows as a line has elements, some columns.
+ *
+ * Assumes: row[i] and column[j] are offsets in elements: to[row[i] + j] = from[i + column[j]].
+ * Needs: integers, transpose_squares, zips. */
+
+/* Where a vector is a line, each is read whole as it is. */
+#define SL_HAS_LINES (SL_HAS_SHUFFLES && SL_ELEMENT_SIZE <= 2 && SL_SQUARES_PER_VECTOR < 4)
+#if SL_HAS_LINES
+#define SL_VECTORS_PER_LINE (4 / SL_SQUARES_PER_VECTOR)
+
+/* Loads and transposes what the first zip left of half of the rows of squares. */
+SL_ALWAYS_INLINE void sl_finish_half(sl_lanes line[SL_HALF_SQUARE], const sl_lanes zipped[SL_HALF_SQUARE])
+{
+    SL_UNROLL
+    for (int k = 0; k < SL_HALF_SQUARE; ++k)
+        line[k] = zipped[k];
+    SL_ZIP_UNTIL(SL_HALF_SQUARE, sl_zip_half(line));
+}
+
+/* Transposes SL_TILE rows of *columns* >= SL_LANES_16 columns, at most SL_TILE, through a block on the stack: all of a line
+ * is zipped with all of another, and each row is finished by itself.  So a line that is read does not have to stay in the
+ * cache, where others of its set follow it; nor do those that are written. */
+SL_OUT_OF_LINE void sl_transpose_lines(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
+                                       const int64_t *column, int64_t columns)
+{
+    const int64_t groups = (columns + SL_LANES_16 - 1) / SL_LANES_16, last = columns - SL_LANES_16;
+    sl_lanes block[4][SL_VECTORS_PER_LINE][2][SL_HALF_SQUARE];
+    for (int64_t g = 0; g < groups; ++g)
+        for (int64_t k = 0; k < SL_HALF_SQUARE; ++k) {
+            const int64_t j = sl_min(g * SL_LANES_16, last) + k; /* the last group may overlap the one before */
+            const element *const first = from + column[j], *const second = from + column[j + SL_HALF_SQUARE];
+            SL_UNROLL
+            for (int64_t v = 0; v < SL_VECTORS_PER_LINE; ++v) {
+                const sl_lanes a = (sl_lanes)sl_load_max(first + v * SL_LANES_MAX);
+                const sl_lanes b = (sl_lanes)sl_load_max(second + v * SL_LANES_MAX);
+                block[g][v][0][k] =
+                    __builtin_shufflevector(a, b, SL_EACH_OF_MAX(SL_ZIP_GROUPS_LOW, 0, SL_LANES_MAX, SL_LANES_16));
+                block[g][v][1][k] =
+                    __builtin_shufflevector(a, b, SL_EACH_OF_MAX(SL_ZIP_GROUPS_HIGH, 0, SL_LANES_MAX, SL_LANES_16));
+            }
+        }
+    for (int64_t v = 0; v < SL_VECTORS_PER_LINE; ++v)
+        for (int64_t half = 0; half < 2; ++half) {
+            const int64_t *const at = row + v * SL_LANES_MAX + half * SL_HALF_SQUARE;
+            int64_t g = 0;
+#if SL_SQUARES_PER_VECTOR == 2
+            for (; (g + 2) * SL_LANES_16 <= columns; g += 2) {
+                sl_lanes left[SL_HALF_SQUARE], right[SL_HALF_SQUARE];
+                sl_finish_half(left, block[g][v][half]);
+                sl_finish_half(right, block[g + 1][v][half]);
+                SL_UNROLL
+                for (int k = 0; k < SL_HALF_SQUARE; ++k) {
+                    const sl_words a = (sl_words)left[k], b = (sl_words)right[k];
+                    sl_store_max(to + at[k] + g * SL_LANES_16, (sl_bytes_max)__builtin_shufflevector(a, b, 0, 1, 4, 5));
+                    sl_store_max(to + at[k + SL_LANES_16] + g * SL_LANES_16,
+                                 (sl_bytes_max)__builtin_shufflevector(a, b, 2, 3, 6, 7));
+                }
+            }
+#endif
+            for (; g < groups; ++g) {
+                element *const into = to + sl_min(g * SL_LANES_16, last);
+                sl_lanes line[SL_HALF_SQUARE];
+                sl_finish_half(line, block[g][v][half]);
+                SL_UNROLL
+                for (int k = 0; k < SL_HALF_SQUARE; ++k) {
+#if SL_SQUARES_PER_VECTOR == 2
+                    const sl_words a = (sl_words)line[k];
+                    sl_store_16(into + at[k], (sl_bytes_16)__builtin_shufflevector(a, a, 0, 1));
+                    sl_store_16(into + at[k + SL_LANES_16], (sl_bytes_16)__builtin_shufflevector(a, a, 2, 3));
+#else
+                    sl_store_16(into + at[k], (sl_bytes_16)line[k]);
+#endif
+                }
+            }
+        }
+}
+#endif
+
+/* Transposes of small matrices, many times: one square of all turns of a block in one loop, so that the offsets of its
+ * rows and columns stay in registers.
+ *
+ * Assumes: as pieces, but for SL_SMALL_SIDE rows and columns at most, and at least as many as a square has.
+ * Needs: integers, pieces, zips. */
+
+#if SL_HAS_SHUFFLES
+/* The step of sl_zip_square for *vectors* vectors, a literal: those of a square of half as many rows and columns, of
+ * which each vector has two, too. */
+SL_ALWAYS_INLINE void sl_zip_vectors(sl_lanes_16 row[SL_LANES_16], const int vectors)
+{
+    sl_lanes_16 zipped[SL_LANES_16];
+    SL_UNROLL
+    for (int k = 0; k < vectors / 2; ++k) {
+        const sl_lanes_16 a = row[k], b = row[k + vectors / 2];
+        zipped[2 * k] = __builtin_shufflevector(a, b, SL_EACH_OF_16(SL_ZIP_LOW, 0, SL_LANES_16));
+        zipped[2 * k + 1] = __builtin_shufflevector(a, b, SL_EACH_OF_16(SL_ZIP_HIGH, 0, SL_LANES_16));
+    }
+    SL_UNROLL
+    for (int k = 0; k < vectors; ++k)
+        row[k] = zipped[k];
+}
+
+/* Loads 8 bytes at *low* and 8 at *high*, and stores the halves of a vector there. */
+SL_ALWAYS_INLINE sl_bytes_16 sl_load_eights(const void *low, const void *high)
+{
+    typedef uint64_t __attribute__((may_alias, aligned(1))) anywhere;
+    typedef uint64_t words __attribute__((vector_size(16)));
+    return (sl_bytes_16)(words){*(const anywhere *)low, *(const anywhere *)high};
+}
+SL_ALWAYS_INLINE void sl_store_eights(void *low, void *high, sl_bytes_16 v)
+{
+    typedef uint64_t __attribute__((may_alias, aligned(1))) anywhere;
+    typedef uint64_t words __attribute__((vector_size(16)));
+    *(anywhere *)low = ((words)v)[0];
+    *(anywhere *)high = ((words)v)[1];
+}
+
+/* Transposes the square whose columns begin at *at* and whose rows begin at *into*, *count* times.  Out of line: beside
+ * the loops over squares there are too few registers. */
+SL_OUT_OF_LINE void sl_transpose_square_turns(element *const into[SL_SMALL_SQUARE],
+                                              const element *const at[SL_SMALL_SQUARE], int64_t count,
+                                              int64_t to_step, int64_t step)
+{
+    const int side = SL_SMALL_SQUARE, vectors = side * side / SL_LANES_16;
+    element *write[SL_SMALL_SQUARE]; /* in registers: a store may be to what is at *into* */
+    const element *read[SL_SMALL_SQUARE];
+    SL_UNROLL
+    for (int k = 0; k < side; ++k) {
+        write[k] = into[k];
+        read[k] = at[k];
+    }
+    for (int64_t turn = 0, o = 0, i = 0; turn < count; ++turn, o += to_step, i += step) {
+        sl_lanes_16 row[SL_LANES_16];
+        SL_UNROLL
+        for (int k = 0; k < vectors; ++k)
+            row[k] = (sl_lanes_16)(side == SL_LANES_16 ? sl_load_16(read[k] + i)
+                                                       : sl_load_eights(read[2 * k] + i, read[2 * k + 1] + i));
+        SL_ZIP_UNTIL(side, sl_zip_vectors(row, vectors));
+        SL_UNROLL
+        for (int k = 0; k < vectors; ++k)
+            if (side == SL_LANES_16)
+                sl_store_16(write[k] + o, (sl_bytes_16)row[k]);
+            else
+                sl_store_eights(write[2 * k] + o, write[2 * k + 1] + o, (sl_bytes_16)row[k]);
+    }
+}
+
+SL_DECLARE_SMALL(sl_transpose_small)
+{
+    const int64_t side = SL_SMALL_SQUARE;
+    for (int64_t top = 0; top < rows; top += side)
+        for (int64_t left = 0; left < columns; left += side) { /* the last squares overlap the ones before */
+            const int64_t i = sl_min(top, rows - side), j = sl_min(left, columns - side);
+            element *into[SL_SMALL_SQUARE];
+            const element *at[SL_SMALL_SQUARE];
+            for (int64_t k = 0; k < side; ++k) {
+                into[k] = to + row[i + k] + j;
+                at[k] = from + i + column[j + k];
+            }
+            sl_transpose_square_turns(into, at, count, to_step, step);
+        }
+}
+#endif
+
+/* Pieces of a transpose: what is smaller than a tile, thinner than a square, or a band of few rows or columns.
+ *
+ * Assumes: as pieces.
+ * Needs: copy, pieces, transpose_small, transpose_squares, transpose_strips. */
+
+#if SL_HAS_SHUFFLES
+/* Transposes at most SL_TILE by SL_TILE elements, and at least a square: in strips if it fills one, else in squares,
+ * as many side by side as fit; the last ones overlap the ones before. */
+SL_DECLARE_PART(sl_transpose_part)
+{
+#if SL_ELEMENT_SIZE >= 4 || SL_VECTOR_BYTES == 16
+    const int64_t strip = columns < SL_STRIP ? SL_LANES_16 : SL_STRIP;
+    for (int64_t left = 0; left < columns; left += strip) {
+        const int64_t j = sl_min(left, columns - strip);
+        const element *at[SL_STRIP];
+#if SL_SQUARES_PER_VECTOR == 4
+        if (strip == SL_STRIP && rows == SL_LANES_MAX) {
+            sl_transpose_tall_pair(to + j, row, from, column + j);
+            continue;
+        }
+#endif
+        sl_begin_strip(at, from, column + j, strip);
+        sl_transpose_strip(to + j, row, 0, at, rows, strip);
+    }
+#else
+    const int flat = columns >= SL_LANES_MAX, tall = !flat && rows >= SL_LANES_MAX;
+    const int64_t high = tall ? SL_LANES_MAX : SL_LANES_16, wide = flat ? SL_LANES_MAX : SL_LANES_16;
+    for (int64_t top = 0; top < rows; top += high)
+        for (int64_t left = 0; left < columns; left += wide) {
+            const int64_t i = sl_min(top, rows - high), j = sl_min(left, columns - wide);
+            if (flat)
+                sl_transpose_flat(to + j, row + i, from + i, column + j);
+            else if (tall && columns - left >= 2 * wide) {
+                sl_transpose_tall_pair(to + j, row + i, from + i, column + j);
+                left += wide;
+            } else if (tall)
+                sl_transpose_tall(to + j, row + i, from + i, column + j);
+            else
+                sl_transpose_square(to + j, row + i, from + i, column + j);
+        }
+#endif
+}
+
+/* sl_copy, not inlined: for calls that are many in the text and rare at run time. */
+SL_OUT_OF_LINE void sl_copy_out_of_line(element *restrict to, const element *restrict from, int64_t count)
+{
+    sl_copy(to, 0, from, 0, count);
+}
+
+/* Transposes a piece that is thinner than a square, by whole squares.  They read past the piece where the source has
+ * *readable* elements from *from* on, and write past a row where the output has *writable* and the next row
+ * overwrites that.  Elsewhere they go through blocks on the stack. */
+SL_DECLARE_THIN(sl_transpose_thin)
+{
+    const int64_t high = sl_min(rows, SL_LANES_16), wide = sl_min(columns, SL_LANES_16);
+    int64_t first_i = 0, first_j = 0, line[SL_LANES_16];
+#if SL_SQUARES_PER_VECTOR > 1
+    /* What is beyond the piece is its last row or column.  The last row is written first, and again after that. */
+    for (int64_t k = 0; k < SL_LANES_16; ++k)
+        line[k] = rows < SL_LANES_16 ? row[sl_min(k, rows - 1)] : column[sl_min(k, columns - 1)];
+    if (rows < SL_LANES_16)
+        for (; first_j + SL_LANES_MAX <= columns; first_j += SL_LANES_MAX) {
+            if (column[first_j + SL_LANES_MAX - 1] + SL_LANES_16 > readable)
+                break;
+            sl_transpose_flat(to + first_j, line, from, column + first_j);
+        }
+    else
+        for (; first_i + SL_LANES_MAX <= rows; first_i += SL_LANES_MAX) {
+            if (row[first_i + SL_LANES_MAX - 1] + SL_LANES_16 > writable)
+                break;
+            sl_transpose_tall(to, row + first_i, from + first_i, line);
+        }
+#endif
+    for (int64_t k = 0; k < SL_LANES_16; ++k)
+        line[k] = k * SL_LANES_16;
+    for (int64_t top = first_i; top < rows; top += SL_LANES_16)
+        for (int64_t left = first_j; left < columns; left += SL_LANES_16) {
+            const int64_t i = sl_min(top, rows - high), j = sl_min(left, columns - wide);
+            element block[2][SL_LANES_16 * SL_LANES_16];
+            const int reads = high == SL_LANES_16 || column[j + wide - 1] + SL_LANES_16 <= readable;
+            const int writes = wide == SL_LANES_16 || row[i + high - 1] + SL_LANES_16 <= writable;
+            if (reads && writes) {
+                sl_transpose_square_of(to + j, row + i, from + i, column + j, high, wide);
+                continue;
+            }
+            memset(block[0], 0, sizeof block[0]);
+            for (int64_t k = 0; k < wide; ++k)
+                sl_copy_out_of_line(block[0] + k * SL_LANES_16, from + i + column[j + k], high);
+            sl_transpose_square(block[1], line, block[0], line);
+            for (int64_t k = 0; k < high; ++k)
+                sl_copy_out_of_line(to + j + row[i + k], block[1] + k * SL_LANES_16, wide);
+        }
+}
+
+/* Transposes a band in strips of *strip* columns, a literal. */
+SL_ALWAYS_INLINE void sl_transpose_strips(element *restrict to, int64_t to_stride, const element *restrict from,
+                                          int64_t stride, int64_t rows, int64_t columns, const int64_t strip)
+{
+    const int64_t high = sl_alike(rows, SL_ROWS_OF_BAND, SL_LANES_16);
+    for (int64_t top = 0; top < rows; top += high)
+        for (int64_t left = 0; left < columns; left += strip) {
+            const int64_t i = sl_min(top, rows - SL_LANES_16), down = sl_min(high, rows - i);
+            const int64_t j = sl_min(left, columns - strip);
+            const element *at[SL_STRIP], *begin = from + i + j * stride;
+            SL_UNROLL
+            for (int64_t k = 0; k < SL_STRIP; ++k) {
+                at[k] = begin;
+                begin += k + 1 < strip ? stride : 0;
+            }
+            sl_transpose_strip(to + i * to_stride + j, 0, to_stride, at, down, strip);
+        }
+}
+
+/* Transposes few rows or columns, but not fewer than a square has, in strips along the long side. */
+SL_DECLARE_BAND(sl_transpose_band)
+{
+    if (columns < SL_STRIP)
+        sl_transpose_strips(to, to_stride, from, stride, rows, columns, SL_LANES_16);
+    else
+        sl_transpose_strips(to, to_stride, from, stride, rows, columns, SL_STRIP);
+}
+#else
+SL_DECLARE_PART(sl_transpose_part)
+{
+    for (int64_t i = 0; i < rows; ++i)
+        for (int64_t j = 0; j < columns; ++j)
+            to[row[i] + j] = from[i + column[j]];
+}
+
+SL_DECLARE_THIN(sl_transpose_thin)
+{
+    (void)readable;
+    (void)writable;
+    sl_transpose_part(to, row, from, column, rows, columns);
+}
+
+SL_DECLARE_BAND(sl_transpose_band)
+{
+    for (int64_t i = 0; i < rows; ++i)
+        for (int64_t j = 0; j < columns; ++j)
+            to[i * to_stride + j] = from[i + j * stride];
+}
+#endif
+
+/* A transpose of one tile, a cache line a side, or of a column of squares.
+ *
+ * Assumes: row[i] and column[j] are offsets in elements: to[row[i] + j] = from[i + column[j]].
+ * Needs: integers, transpose_lines, transpose_squares, transpose_strips, zips. */
+
+/* Whether tiles of even rows and columns have a function of their own: the steps need no tables. */
+#define SL_HAS_EVEN_TILES (SL_HAS_STRIPS && SL_ELEMENT_SIZE >= 4)
+/* Whether these can also be transposed in the order that suits the sets of the cache: a tile of whole vectors is read
+ * and written a line at a time as it is. */
+#define SL_HAS_ORDERED_TILES (SL_HAS_EVEN_TILES && SL_SQUARES_PER_VECTOR < 4)
+
+#if SL_HAS_EVEN_TILES
+/* Where the columns of a strip of an even tile begin. */
+SL_ALWAYS_INLINE void sl_begin_even_strip(const element **at, const element *from, int64_t column_step)
+{
+    SL_UNROLL
+    for (int64_t k = 0; k < SL_STRIP; ++k) {
+        at[k] = from;
+        from += k + 1 < SL_STRIP ? column_step : 0;
+    }
+}
+/* Transposes *rows* >= SL_LANES_16 even rows of a multiple of SL_STRIP columns, a few rows whole before the next: each
+ * line of the output is written at once.  The inner loop keeps nothing on the stack: such stores would wait among those
+ * to the rows. */
+SL_OUT_OF_LINE void sl_transpose_even_rows(element *restrict to, int64_t row_step, const element *restrict from,
+                                           int64_t column_step, int64_t rows, int64_t columns)
+{
+    for (int64_t top = 0; top < rows; top += SL_LANES_16) {
+        const int64_t i = sl_min(top, rows - SL_LANES_16);
+        element *into = to + i * row_step;
+        const element *at[SL_STRIP] = {from + i};
+        for (const element *const end = into + columns; into < end; into += SL_STRIP) {
+            sl_begin_even_strip(at, at[0], column_step);
+            sl_transpose_rows(into, 0, row_step, at, 0);
+            at[0] = at[SL_STRIP - 1] + column_step;
+        }
+    }
+}
+#if SL_VECTOR_BYTES > 16
+/* The same of SL_TILE columns. */
+SL_OUT_OF_LINE void sl_transpose_rows_first(element *restrict to, int64_t row_step, const element *restrict from,
+                                            int64_t column_step, int64_t rows)
+{
+    for (int64_t top = 0; top < rows; top += SL_LANES_16) {
+        const int64_t i = sl_min(top, rows - SL_LANES_16);
+        SL_UNROLL
+        for (int64_t j = 0; j < SL_TILE; j += SL_STRIP) {
+            const element *at[SL_STRIP];
+            sl_begin_even_strip(at, from + i + j * column_step, column_step);
+            sl_transpose_rows(to + i * row_step + j, 0, row_step, at, 0);
+        }
+    }
+}
+#endif
+#endif
+
+#if !SL_HAS_SHUFFLES
+SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
+                                      const int64_t column[SL_TILE])
+{
+    for (int64_t i = 0; i < SL_TILE; ++i)
+        for (int64_t j = 0; j < SL_TILE; ++j)
+            to[row[i] + j] = from[i + column[j]];
+}
+#elif SL_HAS_LINES
+/* Transposes a tile of small elements. */
+SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
+                                      const int64_t column[SL_TILE])
+{
+    sl_transpose_lines(to, row, from, column, SL_TILE);
+}
+#elif SL_ELEMENT_SIZE >= 4
+#if SL_SQUARES_PER_VECTOR < 4
+/* Transposes a tile in strips. */
+SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
+                                      const int64_t column[SL_TILE])
+{
+    for (int64_t j = 0; j < SL_TILE; j += SL_STRIP) {
+        const element *at[SL_STRIP];
+        sl_begin_strip(at, from, column + j, SL_STRIP);
+        sl_transpose_strip(to + j, row, 0, at, SL_TILE, SL_STRIP);
+    }
+}
+/* The same where rows and columns have one step each. */
+SL_OUT_OF_LINE void sl_transpose_even_tile(element *restrict to, int64_t row_step, const element *restrict from,
+                                           int64_t column_step)
+{
+    SL_UNROLL
+    for (int64_t j = 0; j < SL_TILE; j += SL_STRIP) {
+        const element *at[SL_STRIP];
+        sl_begin_even_strip(at, from + j * column_step, column_step);
+        SL_UNROLL
+        for (int64_t i = 0; i < SL_TILE; i += SL_LANES_16)
+            sl_transpose_rows(to + j + i * row_step, 0, row_step, at, i);
+    }
+}
+/* Transposes an even tile, a few columns whole before the next: for lines of one set that are read.  Nothing is
+ * unrolled, so that the loads keep this order. */
+SL_OUT_OF_LINE void sl_transpose_columns_first(element *restrict to, int64_t row_step, const element *restrict from,
+                                               int64_t column_step)
+{
+    for (int64_t j = 0; j < SL_TILE; j += SL_STRIP)
+        for (int64_t i = 0; i < SL_TILE; i += SL_LANES_16) {
+            const element *at[SL_STRIP];
+            sl_begin_even_strip(at, from + i + j * column_step, column_step);
+            sl_transpose_rows(to + i * row_step + j, 0, row_step, at, 0);
+            SL_KEEP_LOOP();
+        }
+}
+#else
+/* Transposes a tile, SL_SQUARES_PER_VECTOR by SL_SQUARES_PER_VECTOR squares at a time: these stay in registers, and
+ * rows are written by whole vectors.  Without a table, the offset of k is k*step. */
+SL_ALWAYS_INLINE void sl_transpose_large(element *restrict to, const int64_t *row, int64_t row_step,
+                                         const element *restrict from, const int64_t *column, int64_t column_step)
+{
+    for (int64_t part = 0; part < 4; part += SL_SQUARES_PER_VECTOR)
+        for (int64_t first = 0; first < 4; first += SL_SQUARES_PER_VECTOR) {
+            sl_lanes line[SL_SQUARES_PER_VECTOR][SL_LANES_16];
+            SL_UNROLL
+            for (int64_t square = 0; square < SL_SQUARES_PER_VECTOR; ++square) {
+                SL_UNROLL
+                for (int64_t k = 0; k < SL_LANES_16; ++k) {
+                    const int64_t j = (first + square) * SL_LANES_16 + k;
+                    line[square][k] =
+                        (sl_lanes)sl_load_max(from + part * SL_LANES_16 + (column ? column[j] : j * column_step));
+                }
+                sl_transpose_squares(line[square]);
+            }
+            SL_UNROLL
+            for (int64_t k = 0; k < SL_LANES_16; ++k) {
+                sl_words words[SL_SQUARES_PER_VECTOR];
+                SL_UNROLL
+                for (int64_t square = 0; square < SL_SQUARES_PER_VECTOR; ++square)
+                    words[square] = (sl_words)line[square][k];
+                sl_transpose_groups(words);
+                SL_UNROLL
+                for (int64_t group = 0; group < SL_SQUARES_PER_VECTOR; ++group) {
+                    const int64_t i = (part + group) * SL_LANES_16 + k;
+                    sl_store_max(to + (row ? row[i] : i * row_step) + first * SL_LANES_16, (sl_bytes_max)words[group]);
+                }
+            }
+        }
+}
+SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
+                                      const int64_t column[SL_TILE])
+{
+    sl_transpose_large(to, row, 0, from, column, 0);
+}
+/* The same where rows and columns have one step each. */
+SL_OUT_OF_LINE void sl_transpose_even_tile(element *restrict to, int64_t row_step, const element *restrict from,
+                                           int64_t column_step)
+{
+    sl_transpose_large(to, 0, row_step, from, 0, column_step);
+}
+#endif
+#else
+/* Transposes a tile of small elements through a block on the stack: there are more vectors than registers.  Each cache
+ * line of the source is read whole, once, and each line of the output is written whole: with strides of a power of
+ * two, no line is evicted half used. */
+SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
+                                      const int64_t column[SL_TILE])
+{
+    sl_words block[4 / SL_SQUARES_PER_VECTOR][SL_LANES_16][4];
+    for (int64_t part = 0; part < 4 / SL_SQUARES_PER_VECTOR; ++part)
+        for (int64_t square = 0; square < 4; ++square) {
+            sl_lanes line[SL_LANES_16];
+            SL_UNROLL
+            for (int64_t k = 0; k < SL_LANES_16; ++k)
+                line[k] = (sl_lanes)sl_load_max(from + part * SL_LANES_MAX + column[square * SL_LANES_16 + k]);
+            sl_transpose_squares(line);
+            SL_UNROLL
+            for (int64_t k = 0; k < SL_LANES_16; ++k)
+                block[part][k][square] = (sl_words)line[k];
+        }
+    for (int64_t part = 0; part < 4 / SL_SQUARES_PER_VECTOR; ++part)
+        for (int64_t k = 0; k < SL_LANES_16; ++k) {
+            sl_words line[4];
+            SL_UNROLL
+            for (int64_t square = 0; square < 4; ++square)
+                line[square] = block[part][k][square];
+            SL_UNROLL
+            for (int64_t square = 0; square < 4; square += SL_SQUARES_PER_VECTOR)
+                sl_transpose_groups(line + square);
+            SL_UNROLL
+            for (int64_t group = 0; group < SL_SQUARES_PER_VECTOR; ++group)
+                SL_UNROLL
+                for (int64_t square = 0; square < 4; square += SL_SQUARES_PER_VECTOR)
+                    sl_store_max(to + row[(part * SL_SQUARES_PER_VECTOR + group) * SL_LANES_16 + k] +
+                                     square * SL_LANES_16,
+                                 (sl_bytes_max)line[square + group]);
+        }
+}
+#endif
+
+/* Transposes *rows* >= SL_LANES_MAX rows, each as long as a square, which follow each other in memory: writes whole
+ * vectors.  The last ones overlap the ones before. */
+SL_OUT_OF_LINE void sl_transpose_dense(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
+                                       const int64_t column[SL_LANES_16], int64_t rows)
+{
+#if SL_HAS_DENSE_SQUARES
+    for (int64_t top = 0; top < rows; top += SL_LANES_MAX) {
+        const int64_t i = sl_min(top, rows - SL_LANES_MAX);
+        sl_lanes line[SL_LANES_16];
+        SL_UNROLL
+        for (int64_t k = 0; k < SL_LANES_16; ++k)
+            line[k] = (sl_lanes)sl_load_max(from + i + column[k]);
+        sl_transpose_squares(line);
+        SL_UNROLL
+        for (int64_t k = 0; k < SL_LANES_16; k += SL_SQUARES_PER_VECTOR) {
+            sl_words rows_of[SL_SQUARES_PER_VECTOR];
+            SL_UNROLL
+            for (int64_t g = 0; g < SL_SQUARES_PER_VECTOR; ++g)
+                rows_of[g] = (sl_words)line[k + g];
+            sl_transpose_groups(rows_of);
+            SL_UNROLL
+            for (int64_t g = 0; g < SL_SQUARES_PER_VECTOR; ++g)
+                sl_store_max(to + row[i] + (g * SL_LANES_16 + k) * SL_LANES_16, (sl_bytes_max)rows_of[g]);
+        }
+    }
+#else
+    (void)to, (void)row, (void)from, (void)column, (void)rows;
+#endif
+}
+
+/* Transposes that write whole lines of the output, and in blocks of long runs of the source.
+ *
+ * Assumes: axes with as few levels as sl_simplify_axis leaves; of one level for blocks.
+ * Needs: caches, pieces, transpose_panels, transpose_pieces, transpose_strips, transpose_tile. */
+
+#if SL_HAS_PANELS
+/* How many lines of the output, side by side, are written of a few rows before the next rows; 0 if a transpose takes
+ * less time otherwise.  As many lines wait in the processor to be written as a strip has bytes (64 stores): of these,
+ * half a set or less may fall into one set, or they leave the cache before they are whole.  The lines that are read
+ * stay in the cache.  Squares may be half as many again as would hold the rows of a level. */
+#define SL_MOST_ABREAST 16
+SL_INLINE int64_t sl_lines_abreast(const sl_axis *rows, const sl_axis *columns, sl_crowd crowd)
+{
+    const int64_t ways = SL_WAYS, waiting = SL_STRIP * SL_ELEMENT_SIZE;
+    const int64_t width = sl_extent(columns);
+    const int64_t squares = (rows->count + SL_LANES_16 - 1) / SL_LANES_16;
+    if (rows->count < SL_LANES_16 || 2 * squares * SL_LANES_16 > 3 * rows->count || width < SL_TILE)
+        return 0;
+    int64_t lines = 1;
+    while (crowd.written * waiting > lines * SL_TILE * ways / 2 && lines < SL_MOST_ABREAST)
+        lines *= 2;
+    return sl_lines_in_a_set(columns, lines * SL_TILE) < ways ? lines : 0;
+}
+
+/* Transposes *columns* even columns: whole lines, or less than one. */
+SL_INLINE void sl_transpose_some_lines(element *restrict to, int64_t row_step, const element *restrict from,
+                                       int64_t column_step, int64_t rows, int64_t columns)
+{
+    if (columns < SL_TILE)
+        sl_transpose_band(to, row_step, from, column_step, rows, columns);
+#if SL_VECTOR_BYTES > 16
+    else if (columns == SL_TILE)
+        sl_transpose_rows_first(to, row_step, from, column_step, rows);
+#endif
+    else
+        sl_transpose_even_rows(to, row_step, from, column_step, rows, columns);
+}
+
+/* Transposes *rows* >= SL_LANES_16 even rows of a multiple of SL_STRIP columns, which begin at *column*, a few rows of
+ * all before the next. */
+SL_OUT_OF_LINE void sl_transpose_rows_of(element *restrict to, int64_t row_step, const element *restrict from,
+                                          const int64_t *column, int64_t rows, int64_t columns)
+{
+    for (int64_t top = 0; top < rows; top += SL_LANES_16) {
+        const int64_t i = sl_min(top, rows - SL_LANES_16);
+        element *into = to + i * row_step;
+        const int64_t *of = column;
+        for (const element *const end = into + columns; into < end; into += SL_STRIP, of += SL_STRIP) {
+            const element *at[SL_STRIP];
+            sl_begin_strip(at, from + i, of, SL_STRIP);
+            sl_transpose_rows(into, 0, row_step, at, 0);
+        }
+    }
+}
+
+/* sl_transpose_in_lines, where only columns have levels. */
+SL_OUT_OF_LINE void sl_transpose_in_lines_of(element *restrict to, const sl_axis *rows, const element *restrict from,
+                                             const sl_axis *columns, int64_t lines)
+{
+    const int64_t width = sl_extent(columns), lead = sl_elements_to_line(to, rows, width);
+    int64_t column[SL_MOST_ABREAST * SL_TILE];
+    for (int64_t left = 0, end; left < width; left = end) {
+        const int64_t rest = left == 0 && lead > 0 ? lead : width - left;
+        end = left + (rest < SL_TILE ? rest : sl_min(lines, rest / SL_TILE) * SL_TILE);
+        const int64_t across = (end - left + SL_STRIP - 1) / SL_STRIP * SL_STRIP, j = sl_min(left, width - across);
+        sl_offsets(column, columns, j, across);
+        sl_transpose_rows_of(to + j, rows->step, from, column, rows->count, across);
+    }
+}
+
+/* Rows of shorter steps, half of a page, are transposed so many at a time: those of all lines are in few pages. */
+#define SL_NEAR_ROWS (2048 / SL_ELEMENT_SIZE)
+#define SL_ROWS_OF_LINES 128
+
+/* Transposes once, *lines* lines abreast, which begin at cache lines if they can, a level of the rows after the other:
+ * at least SL_LANES_16 rows in a level, and SL_TILE columns. */
+SL_OUT_OF_LINE void sl_transpose_in_lines(element *restrict to, const sl_axis *rows, const element *restrict from,
+                                          const sl_axis *columns, int64_t lines)
+{
+    if (rows->high > 1) {
+        const sl_axis level = {rows->count, rows->step, 1, 0, 1, 0};
+        for (int64_t k = 0; k < rows->high * rows->top; ++k)
+            sl_transpose_in_lines(to + k % rows->high * rows->leap + k / rows->high * rows->jump, &level,
+                                  from + k * rows->count, columns, lines);
+        return;
+    }
+    if (columns->high > 1) {
+        sl_transpose_in_lines_of(to, rows, from, columns, lines);
+        return;
+    }
+    const int64_t height = rows->count, width = columns->count, lead = sl_elements_to_line(to, rows, width);
+    const int64_t high = rows->step < SL_NEAR_ROWS ? sl_alike(height, SL_ROWS_OF_LINES, SL_LANES_16) : height;
+    for (int64_t top = 0; top < height; top += high) {
+        const int64_t i = sl_min(top, height - SL_LANES_16), down = sl_min(high, height - i);
+        for (int64_t left = 0, end; left < width; left = end) {
+            const int64_t rest = left == 0 && lead > 0 ? lead : width - left;
+            end = left + (rest < SL_TILE ? rest : sl_min(lines, rest / SL_TILE) * SL_TILE);
+            const int64_t j = sl_min(left, width - SL_LANES_16), across = sl_max(end - j, SL_LANES_16);
+            sl_transpose_some_lines(to + i * rows->step + j, rows->step, from + i + j * columns->step, columns->step,
+                                    down, across);
+        }
+    }
+}
+
+/* Whether a transpose takes less time in blocks than in tiles side by side: the lines that are read crowd a set, so
+ * that long runs of few columns are read. */
+SL_INLINE int sl_pays_in_blocks(const sl_axis *rows, const sl_axis *columns, sl_crowd crowd)
+{
+    return rows->high == 1 && columns->high == 1 && rows->count >= 2 * SL_ROWS_OF_BAND && columns->count >= SL_TILE &&
+           crowd.read >= SL_WAYS && sl_keeps_lines(rows, SL_WAYS);
+}
+
+/* Transposes a block of even rows and columns, in strips unless a vector is a line. */
+SL_INLINE void sl_transpose_block(element *restrict to, int64_t row_step, const element *restrict from,
+                                  int64_t column_step, int64_t rows, int64_t columns)
+{
+    if (SL_HAS_ORDERED_TILES || rows < SL_TILE) {
+        sl_transpose_band(to, row_step, from, column_step, rows, columns);
+        return;
+    }
+    for (int64_t left = 0; left < columns; left += SL_TILE)
+        for (int64_t top = 0; top < rows; top += SL_TILE) {
+            const int64_t i = sl_min(top, rows - SL_TILE), j = sl_min(left, columns - SL_TILE);
+            sl_transpose_even_tile(to + i * row_step + j, row_step, from + i + j * column_step, column_step);
+        }
+}
+
+/* Transposes once, in blocks, which begin at cache lines if they can; at least SL_TILE rows and columns. */
+SL_OUT_OF_LINE void sl_transpose_in_blocks(element *restrict to, const sl_axis *rows, const element *restrict from,
+                                           const sl_axis *columns)
+{
+    const int64_t height = rows->count, width = columns->count, wide = 4 * SL_TILE;
+    const int lines = SL_VECTOR_BYTES == 64 || columns->step * SL_ELEMENT_SIZE % 32 == 0;
+    const int64_t high = sl_alike(height, SL_ROWS_OF_BAND, lines ? SL_TILE : SL_LANES_16);
+    const int64_t lead_i = sl_elements_to_line(from, columns, height), lead_j = sl_elements_to_line(to, rows, width);
+    for (int64_t left = 0, end_j; left < width; left = end_j) {
+        end_j = sl_min(width, left + wide + (left == 0 ? lead_j : 0));
+        for (int64_t top = 0, end_i; top < height; top = end_i) {
+            end_i = sl_min(height, top + high + (top == 0 ? lead_i : 0));
+            const int64_t i = sl_min(top, height - SL_LANES_16), j = sl_min(left, width - SL_TILE);
+            sl_transpose_block(to + i * rows->step + j, rows->step, from + i + j * columns->step, columns->step,
+                               end_i - i, end_j - j);
+        }
+    }
+}
+#endif
+
+/* A transpose in tiles: the choice of the way, blocks of tiles, staging, reading ahead.
  *
  * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
- * Needs: caches, copy, far_stores, pieces, tiles, transpose_levels, transpose_panels, transpose_pieces, transpose_tile. */
+ * Needs: caches, copy, far_stores, pieces, tiles, transpose_levels, transpose_lines, transpose_panels,
+ * transpose_pieces, transpose_tile, transpose_whole_lines. */
 
 /* Returns the length of the tile that begins at *at*, cut to 0 <= k < extent, and moves *at* to its begin.  A cut
  * tile is lengthened to whole squares, which overlap another tile. */
@@ -4084,12 +4204,48 @@ SL_OUT_OF_LINE void sl_begin_block(sl_block *block, const sl_axis *columns, int6
     block->tiles = tiles;
 }
 
+/* The ways to transpose once, but for levels; tiles do all that the others leave. */
+typedef enum { SL_IN_TILES, SL_IN_BAND, SL_IN_LINES, SL_IN_PANELS, SL_IN_BLOCKS } sl_way;
+
+/* Chooses the way to transpose *bytes* bytes once, and sets the *lines* abreast.  Whole lines take the least time where
+ * their sets hold them.  Else bands are for fewer rows or columns than *fewest*, of lines that stay in the cache;
+ * panels for lines that crowd sets on both sides; blocks for those that are read.  What is *deep* is read ahead, in
+ * tiles or panels.  All but bands were measured where stores do not wait. */
+SL_INLINE sl_way sl_choose_way(const sl_axis *rows, const sl_axis *columns, int64_t bytes, int64_t fewest, int far,
+                               int deep, int many, sl_crowd crowd, int64_t *lines)
+{
+    const int64_t few = sl_min(sl_extent(rows), sl_extent(columns));
+    const int is_band = few >= SL_LANES_16 && few < fewest && rows->high == 1 && columns->high == 1;
+#if SL_HAS_PANELS
+    (void)many;
+    if (bytes < SL_NEAR_LEAST)
+        return is_band ? SL_IN_BAND : SL_IN_TILES;
+    const int measured = !SL_STORES_WAIT;
+    *lines = measured && !deep ? sl_lines_abreast(rows, columns, crowd) : 0;
+    if (*lines > 0)
+        return SL_IN_LINES;
+    if (is_band && (few < SL_TILED_FROM || sl_keeps_lines(rows, SL_WAYS)))
+        return SL_IN_BAND;
+    if (measured && !far && sl_pays_in_panels(rows, columns, crowd, deep))
+        return SL_IN_PANELS;
+    return measured && !deep && sl_pays_in_blocks(rows, columns, crowd) ? SL_IN_BLOCKS : SL_IN_TILES;
+#elif SL_HAS_STRIPS
+    (void)far, (void)deep, (void)crowd, (void)lines;
+    if (bytes >= SL_NEAR_LEAST && few >= SL_TILED_FROM && !sl_keeps_lines(rows, SL_WAYS))
+        return SL_IN_TILES;
+    return is_band && sl_pays_in_strips(rows, columns, many) ? SL_IN_BAND : SL_IN_TILES;
+#else
+    (void)bytes, (void)far, (void)deep, (void)many, (void)crowd, (void)lines;
+    return is_band ? SL_IN_BAND : SL_IN_TILES;
+#endif
+}
+
 /* Transposes between the axes *rows* and *columns*, *turns* times, in blocks of SL_TILES_PER_BLOCK by
  * SL_TILES_PER_BLOCK tiles: the TLB has few entries.  Tiles begin at cache lines if they can. */
 SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, const element *restrict from,
                                     const sl_axis *columns, const sl_turns *turns, int far)
 {
-    const int64_t height = sl_extent(rows), width = sl_extent(columns), few = sl_min(height, width);
+    const int64_t height = sl_extent(rows), width = sl_extent(columns);
     /* Rows follow each other where no level ends inside a tile: in the first of the two offset tables. */
     const int dense =
         SL_HAS_DENSE_SQUARES && width == SL_LANES_16 && rows->step == SL_LANES_16 && rows->count >= SL_TILE;
@@ -4111,13 +4267,9 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
         sl_transpose_levels(to, rows, from, columns, turns))
         return;
 #endif
-    int band = few >= SL_LANES_16 && few < SL_FEWEST_TILED(far) && rows->high == 1 && columns->high == 1;
-#if SL_HAS_STRIPS
-    band = band && (bytes < SL_NEAR_LEAST || few < SL_TILED_FROM || sl_keeps_lines(rows, SL_WAYS));
-    band = band && (SL_ELEMENT_SIZE >= 4 || sl_pays_in_strips(rows, columns, bytes >= SL_NEAR_LEAST / times));
-#endif
     const int near = sl_is_near(bytes, times);
     const int wait = !near && SL_STORES_WAIT;
+    const int64_t fewest = SL_FEWEST_TILED(far);
     /* An ordinary store reads the line first; sparing that pays from two thirds or half of SL_FAR_BYTES on. */
     far |= !near && bytes >= (wait ? SL_FAR_BYTES / 3 * 2 : SL_FAR_BYTES / 2);
     /* Rows that follow each other are staged so, and written as one. */
@@ -4129,18 +4281,17 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
 #if SL_HAS_EVEN_TILES
     const int even = rows->high == 1 && columns->high == 1 && !hold;
 #endif
+    const int many = bytes >= (SL_ELEMENT_SIZE >= 4 ? SL_NEAR_LEAST : SL_NEAR_LEAST / times);
+    sl_crowd crowd = {0, 0};
+    int64_t abreast = 0;
 #if SL_HAS_PANELS || SL_HAS_LINES
-    /* Measured where stores do not wait. */
-    const int many = SL_ELEMENT_SIZE >= 4 ? bytes >= SL_NEAR_LEAST : SL_HAS_LINES && bytes >= SL_NEAR_LEAST / times;
-    const sl_crowd crowd = many && !SL_STORES_WAIT ? sl_crowd_of(rows, columns) : (sl_crowd){0, 0};
+    if (many && !SL_STORES_WAIT)
+        crowd = sl_crowd_of(rows, columns);
 #endif
 #if SL_HAS_LINES
     const int lines = crowd.read >= 2 * SL_WAYS;
 #endif
-#if SL_HAS_PANELS
-    const int panels = !far && sl_pays_in_panels(rows, columns, crowd, deep);
-    const int blocks = bytes >= SL_NEAR_LEAST && !deep && !wait && !panels && sl_pays_in_blocks(rows, columns, crowd);
-#endif
+    const sl_way way = sl_choose_way(rows, columns, bytes, fewest, far, deep, many, crowd, &abreast);
 #if SL_HAS_ORDERED_TILES
     const int ordered = even && (crowd.written > SL_WAYS || crowd.read > SL_WAYS);
 #endif
@@ -4150,23 +4301,27 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
         const int64_t c = turn % turns->count, h = turn / turns->count;
         element *const into = to + c * turns->to_step + h * turns->to_leap;
         const element *const out_of = from + c * turns->step + h * turns->leap;
-        const element *const after = turn + 1 == times          ? out_of
-                                     : c + 1 < turns->count ? out_of + turns->step
-                                                            : from + (h + 1) * turns->leap;
-        if (band) {
+        if (way == SL_IN_BAND) {
             sl_transpose_band(into, rows->step, out_of, columns->step, height, width);
             continue;
         }
 #if SL_HAS_PANELS
-        if (panels) {
-            sl_transpose_panels(into, rows, out_of, columns);
-            continue;
-        }
-        if (blocks) {
-            sl_transpose_in_blocks(into, rows, out_of, columns, crowd.read > SL_WAYS);
+        if (way != SL_IN_TILES) {
+            if (way == SL_IN_LINES)
+                sl_transpose_in_lines(into, rows, out_of, columns, abreast);
+            else if (way == SL_IN_PANELS)
+                sl_transpose_panels(into, rows, out_of, columns);
+            else
+                sl_transpose_in_blocks(into, rows, out_of, columns);
             continue;
         }
 #endif
+        /* Where the turn that follows reads. */
+        const element *after = from + (h + 1) * turns->leap;
+        if (c + 1 < turns->count)
+            after = out_of + turns->step;
+        else if (turn + 1 == times)
+            after = out_of;
         const int64_t lead_i = sl_elements_to_line(out_of, columns, height),
                       lead_j = sl_elements_to_line(into, rows, width);
         const int64_t first_i = lead_i > 0 ? lead_i - SL_TILE : 0;
@@ -4208,7 +4363,7 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
                         if (high == SL_TILE && wide == SL_TILE && ordered && crowd.written < crowd.read)
                             sl_transpose_columns_first(target, rows->step, source, columns->step);
                         else if (high == SL_TILE && wide == SL_TILE && ordered)
-                            sl_transpose_rows_first(target, rows->step, source, columns->step, SL_TILE);
+                            sl_transpose_even_rows(target, rows->step, source, columns->step, SL_TILE, SL_TILE);
                         else
 #endif
 #if SL_HAS_EVEN_TILES

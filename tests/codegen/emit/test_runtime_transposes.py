@@ -27,6 +27,8 @@ SETS = PANELS[:-1]
 """As it is on a processor whose stores do not wait: strides of whole pages crowd a set."""
 STRIPS = [*SETS, "-DSL_WAYS=1000"]
 """As if no lines did: they are transposed in strips and in blocks."""
+CROWDED = [*SETS, "-DSL_WAYS=3"]
+"""As if a set held few lines: several lines abreast, and blocks where those that are read crowd it."""
 
 
 @pytest.mark.slow
@@ -37,6 +39,7 @@ STRIPS = [*SETS, "-DSL_WAYS=1000"]
     [(size, flags) for size in (1, 2, 4, 8) for flags in (NATIVE, LARGE, PROMPT)]
     + [(size, [*flags, *narrower]) for size in (1, 2, 4, 8) for flags in (PANELS, STRIPS) for narrower in NARROWER]
     + [(size, [*SETS, *narrower]) for size in (1, 4) for narrower in NARROWER]
+    + [(size, [*CROWDED, *narrower]) for size in (4, 8) for narrower in NARROWER]
     + [(size, [*LARGE, *narrower]) for size in (1, 2, 4) for narrower in NARROWER[1:]]
     + [(1, AVX2), (1, []), (4, []), (3, [])],
     ids=str,

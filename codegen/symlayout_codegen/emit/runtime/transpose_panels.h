@@ -1,15 +1,11 @@
-/* A transpose in panels or in blocks: long runs of the source are read, and long runs of the output
- * written, one after the other.
+/* A transpose in panels: long runs of the source are read, and long runs of the output written, one after the other.
  *
  * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
- * Needs: caches, pieces, transpose_pieces, transpose_strips, transpose_tile. */
+ * Needs: caches, transpose_strips. */
 #pragma once
 
 #include "caches.h"
-#include "pieces.h"
-#include "transpose_pieces.h"
 #include "transpose_strips.h"
-#include "transpose_tile.h"
 
 /* How many elements precede the first cache line, if then each offset of *axis* is at the begin or in the middle of a
  * line; else, or with a short extent, 0. */
@@ -27,6 +23,11 @@ SL_INLINE int64_t sl_elements_to_line(const element *first, const sl_axis *axis,
 #define SL_PANEL_HEIGHT (256 / SL_ELEMENT_SIZE)
 #define SL_PANEL_PITCH (SL_PANEL_WIDTH + SL_TILE)
 #define SL_HAS_PANELS (SL_HAS_STRIPS && SL_ELEMENT_SIZE >= 4)
+
+/* The most lines of a tile that fall into one set, of those that are written and of those that are read. */
+typedef struct {
+    int written, read;
+} sl_crowd;
 
 #if SL_HAS_STRIPS
 /* The most cache lines that fall into one set of the first-level cache, one or two at each of the first *count*
@@ -51,11 +52,6 @@ SL_OUT_OF_LINE int sl_lines_in_a_set(const sl_axis *axis, int64_t count)
 #define SL_WAYS (sl_cache_bytes(1) / 4096)
 #endif
 
-/* The most lines of a tile that fall into one set, of those that are written and of those that are read. */
-typedef struct {
-    int written, read;
-} sl_crowd;
-
 SL_INLINE sl_crowd sl_crowd_of(const sl_axis *rows, const sl_axis *columns)
 {
     return (sl_crowd){sl_lines_in_a_set(rows, SL_TILE), sl_lines_in_a_set(columns, SL_TILE)};
@@ -78,15 +74,17 @@ SL_INLINE int sl_pays_in_strips(const sl_axis *rows, const sl_axis *columns, int
 }
 #endif
 #if SL_HAS_PANELS
-/* Whether a transpose takes less time in panels: where lines that are written and lines that are read share sets, more of
- * them than its SL_WAYS, and the tile comes back to them, since a vector is no line or crosses the begin of one. */
+/* Whether a transpose takes less time in panels: where lines that are written and lines that are read share sets, more
+ * of them than its SL_WAYS, or fill one set each unless the source is read ahead; and the tile comes back to them,
+ * since a vector is no line or crosses the begin of one. */
 SL_INLINE int sl_pays_in_panels(const sl_axis *rows, const sl_axis *columns, sl_crowd crowd, int deep)
 {
     const int64_t ways = SL_WAYS, least = deep ? ways : ways / 2;
     const int whole = SL_VECTOR_BYTES == 64 && (rows->step | columns->step) * SL_ELEMENT_SIZE % 64 == 0;
     if ((whole && crowd.read <= ways) || sl_extent(columns) < 2 * SL_TILE || sl_extent(rows) < SL_LANES_16)
         return 0;
-    return crowd.written + crowd.read > 2 * ways && crowd.written >= least && crowd.read >= least;
+    const int all = !deep && crowd.written >= SL_TILE && crowd.read >= SL_TILE && ways <= SL_TILE;
+    return all || (crowd.written + crowd.read > 2 * ways && crowd.written >= least && crowd.read >= least);
 }
 
 /* Sets the offsets of *count* indices from *first* on. */
@@ -103,56 +101,6 @@ SL_OUT_OF_LINE void sl_offsets(int64_t *offset, const sl_axis *axis, int64_t fir
         if (++high == axis->high) {
             high = 0;
             at += axis->jump - axis->high * axis->leap;
-        }
-    }
-}
-
-/* Whether a transpose takes less time in blocks than in tiles side by side: long runs of few columns are read.  Quarters of
- * lines have to stay longer than halves. */
-SL_INLINE int sl_pays_in_blocks(const sl_axis *rows, const sl_axis *columns, sl_crowd crowd)
-{
-    const int64_t ways = SL_WAYS, most = SL_VECTOR_BYTES > 16 || crowd.read > ways ? ways : ways / 2;
-    return rows->high == 1 && columns->high == 1 && rows->count >= 2 * SL_ROWS_OF_BAND && columns->count >= SL_TILE &&
-           sl_keeps_lines(rows, most);
-}
-
-/* Transposes a block of a few columns of even tiles, from the first to the last row; in strips if the lines that are read
- * *crowd* a set, and what is less than a tile. */
-SL_INLINE void sl_transpose_block(element *restrict to, int64_t row_step, const element *restrict from,
-                                  int64_t column_step, int64_t rows, int64_t columns, int crowd)
-{
-    if (SL_HAS_ORDERED_TILES ? crowd : rows < SL_TILE) {
-        sl_transpose_band(to, row_step, from, column_step, rows, columns);
-        return;
-    }
-    for (int64_t left = 0; left < columns; left += SL_TILE) {
-        const int64_t j = sl_min(left, columns - SL_TILE);
-#if SL_HAS_ORDERED_TILES
-        sl_transpose_rows_first(to + j, row_step, from + j * column_step, column_step, rows);
-#else
-        for (int64_t top = 0; top < rows; top += SL_TILE) {
-            const int64_t i = sl_min(top, rows - SL_TILE);
-            sl_transpose_even_tile(to + i * row_step + j, row_step, from + i + j * column_step, column_step);
-        }
-#endif
-    }
-}
-
-/* Transposes once, in blocks, which begin at cache lines if they can; at least SL_TILE rows and columns. */
-SL_OUT_OF_LINE void sl_transpose_in_blocks(element *restrict to, const sl_axis *rows, const element *restrict from,
-                                           const sl_axis *columns, int crowd)
-{
-    const int64_t height = rows->count, width = columns->count, wide = 4 * SL_TILE;
-    const int lines = SL_VECTOR_BYTES == 64 || columns->step * SL_ELEMENT_SIZE % 32 == 0;
-    const int64_t high = sl_alike(height, SL_ROWS_OF_BAND, lines ? SL_TILE : SL_LANES_16);
-    const int64_t lead_i = sl_elements_to_line(from, columns, height), lead_j = sl_elements_to_line(to, rows, width);
-    for (int64_t left = 0, end_j; left < width; left = end_j) {
-        end_j = sl_min(width, left + wide + (left == 0 ? lead_j : 0));
-        for (int64_t top = 0, end_i; top < height; top = end_i) {
-            end_i = sl_min(height, top + high + (top == 0 ? lead_i : 0));
-            const int64_t i = sl_min(top, height - SL_LANES_16), j = sl_min(left, width - SL_TILE);
-            sl_transpose_block(to + i * rows->step + j, rows->step, from + i + j * columns->step, columns->step, end_i - i,
-                               end_j - j, crowd);
         }
     }
 }

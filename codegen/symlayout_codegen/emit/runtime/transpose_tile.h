@@ -12,9 +12,54 @@
 
 /* Whether tiles of even rows and columns have a function of their own: the steps need no tables. */
 #define SL_HAS_EVEN_TILES (SL_HAS_STRIPS && SL_ELEMENT_SIZE >= 4)
-/* Whether these can also be transposed in the order that suits the sets of the cache: a tile of whole vectors is read and
- * written a line at a time as it is. */
+/* Whether these can also be transposed in the order that suits the sets of the cache: a tile of whole vectors is read
+ * and written a line at a time as it is. */
 #define SL_HAS_ORDERED_TILES (SL_HAS_EVEN_TILES && SL_SQUARES_PER_VECTOR < 4)
+
+#if SL_HAS_EVEN_TILES
+/* Where the columns of a strip of an even tile begin. */
+SL_ALWAYS_INLINE void sl_begin_even_strip(const element **at, const element *from, int64_t column_step)
+{
+    SL_UNROLL
+    for (int64_t k = 0; k < SL_STRIP; ++k) {
+        at[k] = from;
+        from += k + 1 < SL_STRIP ? column_step : 0;
+    }
+}
+/* Transposes *rows* >= SL_LANES_16 even rows of a multiple of SL_STRIP columns, a few rows whole before the next: each
+ * line of the output is written at once.  The inner loop keeps nothing on the stack: such stores would wait among those
+ * to the rows. */
+SL_OUT_OF_LINE void sl_transpose_even_rows(element *restrict to, int64_t row_step, const element *restrict from,
+                                           int64_t column_step, int64_t rows, int64_t columns)
+{
+    for (int64_t top = 0; top < rows; top += SL_LANES_16) {
+        const int64_t i = sl_min(top, rows - SL_LANES_16);
+        element *into = to + i * row_step;
+        const element *at[SL_STRIP] = {from + i};
+        for (const element *const end = into + columns; into < end; into += SL_STRIP) {
+            sl_begin_even_strip(at, at[0], column_step);
+            sl_transpose_rows(into, 0, row_step, at, 0);
+            at[0] = at[SL_STRIP - 1] + column_step;
+        }
+    }
+}
+#if SL_VECTOR_BYTES > 16
+/* The same of SL_TILE columns. */
+SL_OUT_OF_LINE void sl_transpose_rows_first(element *restrict to, int64_t row_step, const element *restrict from,
+                                            int64_t column_step, int64_t rows)
+{
+    for (int64_t top = 0; top < rows; top += SL_LANES_16) {
+        const int64_t i = sl_min(top, rows - SL_LANES_16);
+        SL_UNROLL
+        for (int64_t j = 0; j < SL_TILE; j += SL_STRIP) {
+            const element *at[SL_STRIP];
+            sl_begin_even_strip(at, from + i + j * column_step, column_step);
+            sl_transpose_rows(to + i * row_step + j, 0, row_step, at, 0);
+        }
+    }
+}
+#endif
+#endif
 
 #if !SL_HAS_SHUFFLES
 SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
@@ -43,15 +88,6 @@ SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL
         sl_transpose_strip(to + j, row, 0, at, SL_TILE, SL_STRIP);
     }
 }
-/* Where the columns of a strip of an even tile begin. */
-SL_ALWAYS_INLINE void sl_begin_even_strip(const element **at, const element *from, int64_t column_step)
-{
-    SL_UNROLL
-    for (int64_t k = 0; k < SL_STRIP; ++k) {
-        at[k] = from;
-        from += k + 1 < SL_STRIP ? column_step : 0;
-    }
-}
 /* The same where rows and columns have one step each. */
 SL_OUT_OF_LINE void sl_transpose_even_tile(element *restrict to, int64_t row_step, const element *restrict from,
                                            int64_t column_step)
@@ -65,23 +101,8 @@ SL_OUT_OF_LINE void sl_transpose_even_tile(element *restrict to, int64_t row_ste
             sl_transpose_rows(to + j + i * row_step, 0, row_step, at, i);
     }
 }
-/* Transposes *rows* >= SL_LANES_16 even rows of SL_TILE columns, a few rows whole before the next: where the lines that are
- * written share a set, each is finished while it is there. */
-SL_OUT_OF_LINE void sl_transpose_rows_first(element *restrict to, int64_t row_step, const element *restrict from,
-                                            int64_t column_step, int64_t rows)
-{
-    for (int64_t top = 0; top < rows; top += SL_LANES_16) {
-        const int64_t i = sl_min(top, rows - SL_LANES_16);
-        SL_UNROLL
-        for (int64_t j = 0; j < SL_TILE; j += SL_STRIP) {
-            const element *at[SL_STRIP];
-            sl_begin_even_strip(at, from + i + j * column_step, column_step);
-            sl_transpose_rows(to + i * row_step + j, 0, row_step, at, 0);
-        }
-    }
-}
-/* Transposes an even tile, a few columns whole before the next: for lines of one set that are read.  Nothing is unrolled, so
- * that the loads keep this order. */
+/* Transposes an even tile, a few columns whole before the next: for lines of one set that are read.  Nothing is
+ * unrolled, so that the loads keep this order. */
 SL_OUT_OF_LINE void sl_transpose_columns_first(element *restrict to, int64_t row_step, const element *restrict from,
                                                int64_t column_step)
 {

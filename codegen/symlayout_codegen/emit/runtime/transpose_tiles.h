@@ -1,7 +1,8 @@
-/* A transpose in tiles: blocks of tiles, staging, reading ahead.
+/* A transpose in tiles: the choice of the way, blocks of tiles, staging, reading ahead.
  *
  * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
- * Needs: caches, copy, far_stores, pieces, tiles, transpose_levels, transpose_panels, transpose_pieces, transpose_tile. */
+ * Needs: caches, copy, far_stores, pieces, tiles, transpose_levels, transpose_lines, transpose_panels,
+ * transpose_pieces, transpose_tile, transpose_whole_lines. */
 #pragma once
 
 #include "caches.h"
@@ -10,9 +11,11 @@
 #include "pieces.h"
 #include "tiles.h"
 #include "transpose_levels.h"
+#include "transpose_lines.h"
 #include "transpose_panels.h"
 #include "transpose_pieces.h"
 #include "transpose_tile.h"
+#include "transpose_whole_lines.h"
 
 /* Returns the length of the tile that begins at *at*, cut to 0 <= k < extent, and moves *at* to its begin.  A cut
  * tile is lengthened to whole squares, which overlap another tile. */
@@ -153,12 +156,48 @@ SL_OUT_OF_LINE void sl_begin_block(sl_block *block, const sl_axis *columns, int6
     block->tiles = tiles;
 }
 
+/* The ways to transpose once, but for levels; tiles do all that the others leave. */
+typedef enum { SL_IN_TILES, SL_IN_BAND, SL_IN_LINES, SL_IN_PANELS, SL_IN_BLOCKS } sl_way;
+
+/* Chooses the way to transpose *bytes* bytes once, and sets the *lines* abreast.  Whole lines take the least time where
+ * their sets hold them.  Else bands are for fewer rows or columns than *fewest*, of lines that stay in the cache;
+ * panels for lines that crowd sets on both sides; blocks for those that are read.  What is *deep* is read ahead, in
+ * tiles or panels.  All but bands were measured where stores do not wait. */
+SL_INLINE sl_way sl_choose_way(const sl_axis *rows, const sl_axis *columns, int64_t bytes, int64_t fewest, int far,
+                               int deep, int many, sl_crowd crowd, int64_t *lines)
+{
+    const int64_t few = sl_min(sl_extent(rows), sl_extent(columns));
+    const int is_band = few >= SL_LANES_16 && few < fewest && rows->high == 1 && columns->high == 1;
+#if SL_HAS_PANELS
+    (void)many;
+    if (bytes < SL_NEAR_LEAST)
+        return is_band ? SL_IN_BAND : SL_IN_TILES;
+    const int measured = !SL_STORES_WAIT;
+    *lines = measured && !deep ? sl_lines_abreast(rows, columns, crowd) : 0;
+    if (*lines > 0)
+        return SL_IN_LINES;
+    if (is_band && (few < SL_TILED_FROM || sl_keeps_lines(rows, SL_WAYS)))
+        return SL_IN_BAND;
+    if (measured && !far && sl_pays_in_panels(rows, columns, crowd, deep))
+        return SL_IN_PANELS;
+    return measured && !deep && sl_pays_in_blocks(rows, columns, crowd) ? SL_IN_BLOCKS : SL_IN_TILES;
+#elif SL_HAS_STRIPS
+    (void)far, (void)deep, (void)crowd, (void)lines;
+    if (bytes >= SL_NEAR_LEAST && few >= SL_TILED_FROM && !sl_keeps_lines(rows, SL_WAYS))
+        return SL_IN_TILES;
+    return is_band && sl_pays_in_strips(rows, columns, many) ? SL_IN_BAND : SL_IN_TILES;
+#else
+    (void)bytes, (void)far, (void)deep, (void)many, (void)crowd, (void)lines;
+    return is_band ? SL_IN_BAND : SL_IN_TILES;
+#endif
+}
+
 /* Transposes between the axes *rows* and *columns*, *turns* times, in blocks of SL_TILES_PER_BLOCK by
  * SL_TILES_PER_BLOCK tiles: the TLB has few entries.  Tiles begin at cache lines if they can. */
 SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, const element *restrict from,
                                     const sl_axis *columns, const sl_turns *turns, int far)
 {
-    const int64_t height = sl_extent(rows), width = sl_extent(columns), few = sl_min(height, width);
+    const int64_t height = sl_extent(rows), width = sl_extent(columns);
     /* Rows follow each other where no level ends inside a tile: in the first of the two offset tables. */
     const int dense =
         SL_HAS_DENSE_SQUARES && width == SL_LANES_16 && rows->step == SL_LANES_16 && rows->count >= SL_TILE;
@@ -180,13 +219,9 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
         sl_transpose_levels(to, rows, from, columns, turns))
         return;
 #endif
-    int band = few >= SL_LANES_16 && few < SL_FEWEST_TILED(far) && rows->high == 1 && columns->high == 1;
-#if SL_HAS_STRIPS
-    band = band && (bytes < SL_NEAR_LEAST || few < SL_TILED_FROM || sl_keeps_lines(rows, SL_WAYS));
-    band = band && (SL_ELEMENT_SIZE >= 4 || sl_pays_in_strips(rows, columns, bytes >= SL_NEAR_LEAST / times));
-#endif
     const int near = sl_is_near(bytes, times);
     const int wait = !near && SL_STORES_WAIT;
+    const int64_t fewest = SL_FEWEST_TILED(far);
     /* An ordinary store reads the line first; sparing that pays from two thirds or half of SL_FAR_BYTES on. */
     far |= !near && bytes >= (wait ? SL_FAR_BYTES / 3 * 2 : SL_FAR_BYTES / 2);
     /* Rows that follow each other are staged so, and written as one. */
@@ -198,18 +233,17 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
 #if SL_HAS_EVEN_TILES
     const int even = rows->high == 1 && columns->high == 1 && !hold;
 #endif
+    const int many = bytes >= (SL_ELEMENT_SIZE >= 4 ? SL_NEAR_LEAST : SL_NEAR_LEAST / times);
+    sl_crowd crowd = {0, 0};
+    int64_t abreast = 0;
 #if SL_HAS_PANELS || SL_HAS_LINES
-    /* Measured where stores do not wait. */
-    const int many = SL_ELEMENT_SIZE >= 4 ? bytes >= SL_NEAR_LEAST : SL_HAS_LINES && bytes >= SL_NEAR_LEAST / times;
-    const sl_crowd crowd = many && !SL_STORES_WAIT ? sl_crowd_of(rows, columns) : (sl_crowd){0, 0};
+    if (many && !SL_STORES_WAIT)
+        crowd = sl_crowd_of(rows, columns);
 #endif
 #if SL_HAS_LINES
     const int lines = crowd.read >= 2 * SL_WAYS;
 #endif
-#if SL_HAS_PANELS
-    const int panels = !far && sl_pays_in_panels(rows, columns, crowd, deep);
-    const int blocks = bytes >= SL_NEAR_LEAST && !deep && !wait && !panels && sl_pays_in_blocks(rows, columns, crowd);
-#endif
+    const sl_way way = sl_choose_way(rows, columns, bytes, fewest, far, deep, many, crowd, &abreast);
 #if SL_HAS_ORDERED_TILES
     const int ordered = even && (crowd.written > SL_WAYS || crowd.read > SL_WAYS);
 #endif
@@ -219,23 +253,27 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
         const int64_t c = turn % turns->count, h = turn / turns->count;
         element *const into = to + c * turns->to_step + h * turns->to_leap;
         const element *const out_of = from + c * turns->step + h * turns->leap;
-        const element *const after = turn + 1 == times          ? out_of
-                                     : c + 1 < turns->count ? out_of + turns->step
-                                                            : from + (h + 1) * turns->leap;
-        if (band) {
+        if (way == SL_IN_BAND) {
             sl_transpose_band(into, rows->step, out_of, columns->step, height, width);
             continue;
         }
 #if SL_HAS_PANELS
-        if (panels) {
-            sl_transpose_panels(into, rows, out_of, columns);
-            continue;
-        }
-        if (blocks) {
-            sl_transpose_in_blocks(into, rows, out_of, columns, crowd.read > SL_WAYS);
+        if (way != SL_IN_TILES) {
+            if (way == SL_IN_LINES)
+                sl_transpose_in_lines(into, rows, out_of, columns, abreast);
+            else if (way == SL_IN_PANELS)
+                sl_transpose_panels(into, rows, out_of, columns);
+            else
+                sl_transpose_in_blocks(into, rows, out_of, columns);
             continue;
         }
 #endif
+        /* Where the turn that follows reads. */
+        const element *after = from + (h + 1) * turns->leap;
+        if (c + 1 < turns->count)
+            after = out_of + turns->step;
+        else if (turn + 1 == times)
+            after = out_of;
         const int64_t lead_i = sl_elements_to_line(out_of, columns, height),
                       lead_j = sl_elements_to_line(into, rows, width);
         const int64_t first_i = lead_i > 0 ? lead_i - SL_TILE : 0;
@@ -277,7 +315,7 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
                         if (high == SL_TILE && wide == SL_TILE && ordered && crowd.written < crowd.read)
                             sl_transpose_columns_first(target, rows->step, source, columns->step);
                         else if (high == SL_TILE && wide == SL_TILE && ordered)
-                            sl_transpose_rows_first(target, rows->step, source, columns->step, SL_TILE);
+                            sl_transpose_even_rows(target, rows->step, source, columns->step, SL_TILE, SL_TILE);
                         else
 #endif
 #if SL_HAS_EVEN_TILES
