@@ -394,8 +394,8 @@ SL_ALWAYS_INLINE void sl_copy_blocks(unsigned char *restrict to, const unsigned 
     sl_copy_literal(to + bytes - 64, from + bytes - 64, 64);
 }
 
-/* From so many bytes on, stores of 32 bytes begin at a multiple of 32: past the caches, a line that a store crosses into takes
- * up to half as long again. */
+/* From so many bytes on, stores of 32 bytes begin at a multiple of 32: past the caches, a line that a store crosses
+ * into takes up to half as long again. */
 #define SL_ALIGNED_COPY_BYTES 256
 
 /* Copies *bytes* >= 64 bytes. */
@@ -719,8 +719,8 @@ SL_ONCE int sl_plan_lane(const int64_t source[16], int64_t end, int64_t from[SL_
 
 /* Plans rows of *rows* turns: turn t of a row is *runs* runs of *run* bytes, one after the other, and run u of turn t
  * begins at offset[u] + t*leap.  Returns whether there is a plan. */
-SL_LINKABLE __attribute__((cold)) int sl_plan_turns(sl_plan *plan, const int64_t *offset, int64_t runs, int64_t run, int64_t leap,
-                          int64_t rows)
+SL_LINKABLE __attribute__((cold)) int sl_plan_turns(sl_plan *plan, const int64_t *offset, int64_t runs, int64_t run,
+                                                    int64_t leap, int64_t rows)
 {
     const int64_t turn = runs * run, turns = sl_turns_of_block(turn, rows), bytes = turns * turn;
     const int lanes = (int)((bytes + 15) / 16);
@@ -2731,8 +2731,8 @@ SL_ALWAYS_INLINE void sl_transpose_squares(sl_lanes row[SL_LANES_16])
 }
 
 #if SL_ELEMENT_SIZE <= 2
-/* The same step for half of the rows: the first zip of squares makes the halves, which have nothing to do with each other
- * after it. */
+/* The same step for half of the rows: the first zip of squares makes the halves, which have nothing to do with each
+ * other after it. */
 #define SL_HALF_SQUARE (SL_LANES_16 / 2)
 SL_ALWAYS_INLINE void sl_zip_half(sl_lanes row[SL_HALF_SQUARE])
 {
@@ -2750,9 +2750,9 @@ SL_ALWAYS_INLINE void sl_zip_half(sl_lanes row[SL_HALF_SQUARE])
 }
 #endif
 
-/* Transposes a matrix of squares, SL_SQUARES_PER_VECTOR by SL_SQUARES_PER_VECTOR, by unzipping each two rows as often: the
- * first half of the rows gets their even squares, the second their odd ones.  Unlike a zip of vectors of four squares,
- * this is one instruction without a table. */
+/* Transposes a matrix of squares, SL_SQUARES_PER_VECTOR by SL_SQUARES_PER_VECTOR, by unzipping each two rows as often:
+ * the first half of the rows gets their even squares, the second their odd ones.  Unlike a zip of vectors of four
+ * squares, this is one instruction without a table. */
 typedef uint64_t sl_words __attribute__((vector_size(SL_VECTOR_BYTES)));
 SL_ALWAYS_INLINE void sl_unzip_groups(sl_words row[SL_SQUARES_PER_VECTOR])
 {
@@ -3065,8 +3065,8 @@ SL_ALWAYS_INLINE void sl_transpose_rows(element *restrict to, const int64_t *row
 }
 #endif
 
-/* The rows of a strip that are transposed before the next strip: their lines stay in the first-level cache.  They are a few
- * lines of the source. */
+/* The rows of a strip that are transposed before the next strip: their lines stay in the first-level cache.  They are a
+ * few lines of the source. */
 #define SL_ROWS_OF_BAND (SL_ELEMENT_SIZE >= 4 ? 48 : 128)
 
 /* The extent of pieces, at most *most* and alike, that *extent* is cut into; a multiple of *unit*. */
@@ -3175,8 +3175,9 @@ SL_INLINE int sl_keeps_lines(const sl_axis *rows, int64_t most)
     return sl_lines_in_a_set(rows, SL_ROWS_OF_BAND) <= most;
 }
 
-/* Whether a transpose of small elements, *many* of them, takes less time in strips than in tiles: the lines that a strip
- * reads stay in the cache.  Where vectors have 32 bytes, it writes whole vectors.  Measured where stores do not wait. */
+/* Whether a transpose of small elements, *many* of them, takes less time in strips than in tiles: the lines that a
+ * strip reads stay in the cache.  Where vectors have 32 bytes, it writes whole vectors.  Measured where stores do not
+ * wait. */
 SL_INLINE int sl_pays_in_strips(const sl_axis *rows, const sl_axis *columns, int many)
 {
     if (SL_ELEMENT_SIZE == 1 && SL_VECTOR_BYTES > 16 && (columns->count < SL_STRIP || rows->count < SL_TILE))
@@ -3349,13 +3350,14 @@ SL_OUT_OF_LINE void sl_transpose_once_in_levels(element *restrict to, const sl_a
     }
 }
 
-/* Whether a transpose takes less time in strips of levels than in tiles.  Axes without levels have blocks.  Squares may be half as many again as would hold the rows of a level; the lines that a
- * strip writes stay in the cache, beside one that is read.  Measured where stores do not wait. */
+/* Whether a transpose takes less time in strips of levels than in tiles.  Axes without levels have blocks.  Squares may
+ * be half as many again as would hold the rows of a level; the lines that a strip writes stay in the cache, beside one
+ * that is read.  Measured where stores do not wait. */
 SL_INLINE int sl_pays_in_levels(const sl_axis *rows, const sl_axis *columns)
 {
     const int64_t squares = (rows->count + SL_LANES_16 - 1) / SL_LANES_16;
-    if ((rows->high == 1 && columns->high == 1) || rows->count < SL_LANES_16 || 2 * squares * SL_LANES_16 > 3 * rows->count ||
-        sl_extent(columns) < SL_WIDTH_OF_STRIP || SL_STORES_WAIT)
+    if ((rows->high == 1 && columns->high == 1) || rows->count < SL_LANES_16 ||
+        2 * squares * SL_LANES_16 > 3 * rows->count || sl_extent(columns) < SL_WIDTH_OF_STRIP || SL_STORES_WAIT)
         return 0;
     return sl_lines_in_a_set(rows, SL_ROWS_OF_STRIP) < SL_WAYS && sl_lines_in_a_set(columns, SL_TILE) <= SL_WAYS;
 }
@@ -3400,9 +3402,9 @@ SL_ALWAYS_INLINE void sl_finish_half(sl_lanes line[SL_HALF_SQUARE], const sl_lan
     SL_ZIP_UNTIL(SL_HALF_SQUARE, sl_zip_half(line));
 }
 
-/* Transposes SL_TILE rows of *columns* >= SL_LANES_16 columns, at most SL_TILE, through a block on the stack: all of a line
- * is zipped with all of another, and each row is finished by itself.  So a line that is read does not have to stay in the
- * cache, where others of its set follow it; nor do those that are written. */
+/* Transposes SL_TILE rows of *columns* >= SL_LANES_16 columns, at most SL_TILE, through a block on the stack: all of a
+ * line is zipped with all of another, and each row is finished by itself.  So a line that is read does not have to stay
+ * in the cache, where others of its set follow it; nor do those that are written. */
 SL_OUT_OF_LINE void sl_transpose_lines(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
                                        const int64_t *column, int64_t columns)
 {
@@ -4095,9 +4097,9 @@ SL_INLINE int sl_is_near(int64_t bytes, int64_t times)
 
 /* Whether SL_TILES_PER_BLOCK tiles side by side are staged, so that rows are written in long pieces, in whole cache
  * lines: for far arrays; where rows begin anywhere in a line, so that vectors would cross lines, unless a vector is a
- * line; and where all lines of a tile, 32 or more, fall into one set of the first-level cache, a way of which has 4 KB or
- * more.  In two sets or more, and for fewer lines, staging costs more: a tile writes each line whole.  Where stores do
- * not *wait*, rows that begin anywhere in a line are not staged: both ends of a piece are parts of lines. */
+ * line; and where all lines of a tile, 32 or more, fall into one set of the first-level cache, a way of which has 4 KB
+ * or more.  In two sets or more, and for fewer lines, staging costs more: a tile writes each line whole.  Where stores
+ * do not *wait*, rows that begin anywhere in a line are not staged: both ends of a piece are parts of lines. */
 #define SL_STAGED_STEP ((SL_TILES_PER_BLOCK + 1) * SL_TILE)
 SL_INLINE int sl_is_staged(const sl_axis *rows, int near, int far, int wait)
 {
@@ -4139,8 +4141,8 @@ SL_INLINE int64_t sl_elements_in_line(const element *to)
     return bytes % SL_ELEMENT_SIZE == 0 ? (int64_t)(bytes / SL_ELEMENT_SIZE) : 0;
 }
 
-/* Places the first *rows* staged rows of *count* elements: row i is staged at *at*[i], behind the row before if it follows
- * that in the output, or else as far from the begin of a cache line as it will be there. */
+/* Places the first *rows* staged rows of *count* elements: row i is staged at *at*[i], behind the row before if it
+ * follows that in the output, or else as far from the begin of a cache line as it will be there. */
 SL_INLINE void sl_place_staged(int64_t *at, const element *to, const int64_t *row, int64_t rows, int64_t count)
 {
     for (int64_t i = 0; i < rows; ++i)
@@ -4526,8 +4528,8 @@ SL_OUT_OF_LINE void sl_transpose_streams(element *restrict to, const sl_axis *ro
     }
 }
 
-/* Whether *axis* has levels that are better turns, since the other axis has only *others* indices: what is small, or few,
- * is moved for all turns, and bands have one level. */
+/* Whether *axis* has levels that are better turns, since the other axis has only *others* indices: what is small, or
+ * few, is moved for all turns, and bands have one level. */
 SL_INLINE int sl_has_levels_of_turns(const sl_axis *axis, int64_t others)
 {
     return others > 1 && others < SL_TILED_FROM && axis->high > 1 && axis->count >= SL_TILED_FROM;

@@ -52,8 +52,8 @@ SL_ALWAYS_INLINE void sl_copy_blocks(unsigned char *restrict to, const unsigned 
     sl_copy_literal(to + bytes - 64, from + bytes - 64, 64);
 }
 
-/* From so many bytes on, stores of 32 bytes begin at a multiple of 32: past the caches, a line that a store crosses into takes
- * up to half as long again. */
+/* From so many bytes on, stores of 32 bytes begin at a multiple of 32: past the caches, a line that a store crosses
+ * into takes up to half as long again. */
 #define SL_ALIGNED_COPY_BYTES 256
 
 /* Copies *bytes* >= 64 bytes. */

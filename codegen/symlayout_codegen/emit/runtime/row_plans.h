@@ -70,8 +70,8 @@ SL_ONCE int sl_plan_lane(const int64_t source[16], int64_t end, int64_t from[SL_
 
 /* Plans rows of *rows* turns: turn t of a row is *runs* runs of *run* bytes, one after the other, and run u of turn t
  * begins at offset[u] + t*leap.  Returns whether there is a plan. */
-SL_LINKABLE __attribute__((cold)) int sl_plan_turns(sl_plan *plan, const int64_t *offset, int64_t runs, int64_t run, int64_t leap,
-                          int64_t rows)
+SL_LINKABLE __attribute__((cold)) int sl_plan_turns(sl_plan *plan, const int64_t *offset, int64_t runs, int64_t run,
+                                                    int64_t leap, int64_t rows)
 {
     const int64_t turn = runs * run, turns = sl_turns_of_block(turn, rows), bytes = turns * turn;
     const int lanes = (int)((bytes + 15) / 16);

@@ -139,8 +139,8 @@ SL_OUT_OF_LINE void sl_transpose_streams(element *restrict to, const sl_axis *ro
     }
 }
 
-/* Whether *axis* has levels that are better turns, since the other axis has only *others* indices: what is small, or few,
- * is moved for all turns, and bands have one level. */
+/* Whether *axis* has levels that are better turns, since the other axis has only *others* indices: what is small, or
+ * few, is moved for all turns, and bands have one level. */
 SL_INLINE int sl_has_levels_of_turns(const sl_axis *axis, int64_t others)
 {
     return others > 1 && others < SL_TILED_FROM && axis->high > 1 && axis->count >= SL_TILED_FROM;

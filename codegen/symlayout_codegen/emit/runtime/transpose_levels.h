@@ -92,13 +92,14 @@ SL_OUT_OF_LINE void sl_transpose_once_in_levels(element *restrict to, const sl_a
     }
 }
 
-/* Whether a transpose takes less time in strips of levels than in tiles.  Axes without levels have blocks.  Squares may be half as many again as would hold the rows of a level; the lines that a
- * strip writes stay in the cache, beside one that is read.  Measured where stores do not wait. */
+/* Whether a transpose takes less time in strips of levels than in tiles.  Axes without levels have blocks.  Squares may
+ * be half as many again as would hold the rows of a level; the lines that a strip writes stay in the cache, beside one
+ * that is read.  Measured where stores do not wait. */
 SL_INLINE int sl_pays_in_levels(const sl_axis *rows, const sl_axis *columns)
 {
     const int64_t squares = (rows->count + SL_LANES_16 - 1) / SL_LANES_16;
-    if ((rows->high == 1 && columns->high == 1) || rows->count < SL_LANES_16 || 2 * squares * SL_LANES_16 > 3 * rows->count ||
-        sl_extent(columns) < SL_WIDTH_OF_STRIP || SL_STORES_WAIT)
+    if ((rows->high == 1 && columns->high == 1) || rows->count < SL_LANES_16 ||
+        2 * squares * SL_LANES_16 > 3 * rows->count || sl_extent(columns) < SL_WIDTH_OF_STRIP || SL_STORES_WAIT)
         return 0;
     return sl_lines_in_a_set(rows, SL_ROWS_OF_STRIP) < SL_WAYS && sl_lines_in_a_set(columns, SL_TILE) <= SL_WAYS;
 }

@@ -22,9 +22,9 @@ SL_ALWAYS_INLINE void sl_finish_half(sl_lanes line[SL_HALF_SQUARE], const sl_lan
     SL_ZIP_UNTIL(SL_HALF_SQUARE, sl_zip_half(line));
 }
 
-/* Transposes SL_TILE rows of *columns* >= SL_LANES_16 columns, at most SL_TILE, through a block on the stack: all of a line
- * is zipped with all of another, and each row is finished by itself.  So a line that is read does not have to stay in the
- * cache, where others of its set follow it; nor do those that are written. */
+/* Transposes SL_TILE rows of *columns* >= SL_LANES_16 columns, at most SL_TILE, through a block on the stack: all of a
+ * line is zipped with all of another, and each row is finished by itself.  So a line that is read does not have to stay
+ * in the cache, where others of its set follow it; nor do those that are written. */
 SL_OUT_OF_LINE void sl_transpose_lines(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
                                        const int64_t *column, int64_t columns)
 {

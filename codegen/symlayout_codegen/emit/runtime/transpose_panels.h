@@ -64,8 +64,9 @@ SL_INLINE int sl_keeps_lines(const sl_axis *rows, int64_t most)
     return sl_lines_in_a_set(rows, SL_ROWS_OF_BAND) <= most;
 }
 
-/* Whether a transpose of small elements, *many* of them, takes less time in strips than in tiles: the lines that a strip
- * reads stay in the cache.  Where vectors have 32 bytes, it writes whole vectors.  Measured where stores do not wait. */
+/* Whether a transpose of small elements, *many* of them, takes less time in strips than in tiles: the lines that a
+ * strip reads stay in the cache.  Where vectors have 32 bytes, it writes whole vectors.  Measured where stores do not
+ * wait. */
 SL_INLINE int sl_pays_in_strips(const sl_axis *rows, const sl_axis *columns, int many)
 {
     if (SL_ELEMENT_SIZE == 1 && SL_VECTOR_BYTES > 16 && (columns->count < SL_STRIP || rows->count < SL_TILE))

@@ -91,8 +91,8 @@ SL_ALWAYS_INLINE void sl_transpose_rows(element *restrict to, const int64_t *row
 }
 #endif
 
-/* The rows of a strip that are transposed before the next strip: their lines stay in the first-level cache.  They are a few
- * lines of the source. */
+/* The rows of a strip that are transposed before the next strip: their lines stay in the first-level cache.  They are a
+ * few lines of the source. */
 #define SL_ROWS_OF_BAND (SL_ELEMENT_SIZE >= 4 ? 48 : 128)
 
 /* The extent of pieces, at most *most* and alike, that *extent* is cut into; a multiple of *unit*. */

@@ -47,9 +47,9 @@ SL_INLINE int sl_is_near(int64_t bytes, int64_t times)
 
 /* Whether SL_TILES_PER_BLOCK tiles side by side are staged, so that rows are written in long pieces, in whole cache
  * lines: for far arrays; where rows begin anywhere in a line, so that vectors would cross lines, unless a vector is a
- * line; and where all lines of a tile, 32 or more, fall into one set of the first-level cache, a way of which has 4 KB or
- * more.  In two sets or more, and for fewer lines, staging costs more: a tile writes each line whole.  Where stores do
- * not *wait*, rows that begin anywhere in a line are not staged: both ends of a piece are parts of lines. */
+ * line; and where all lines of a tile, 32 or more, fall into one set of the first-level cache, a way of which has 4 KB
+ * or more.  In two sets or more, and for fewer lines, staging costs more: a tile writes each line whole.  Where stores
+ * do not *wait*, rows that begin anywhere in a line are not staged: both ends of a piece are parts of lines. */
 #define SL_STAGED_STEP ((SL_TILES_PER_BLOCK + 1) * SL_TILE)
 SL_INLINE int sl_is_staged(const sl_axis *rows, int near, int far, int wait)
 {
@@ -91,8 +91,8 @@ SL_INLINE int64_t sl_elements_in_line(const element *to)
     return bytes % SL_ELEMENT_SIZE == 0 ? (int64_t)(bytes / SL_ELEMENT_SIZE) : 0;
 }
 
-/* Places the first *rows* staged rows of *count* elements: row i is staged at *at*[i], behind the row before if it follows
- * that in the output, or else as far from the begin of a cache line as it will be there. */
+/* Places the first *rows* staged rows of *count* elements: row i is staged at *at*[i], behind the row before if it
+ * follows that in the output, or else as far from the begin of a cache line as it will be there. */
 SL_INLINE void sl_place_staged(int64_t *at, const element *to, const int64_t *row, int64_t rows, int64_t count)
 {
     for (int64_t i = 0; i < rows; ++i)

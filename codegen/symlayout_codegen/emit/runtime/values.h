@@ -113,8 +113,8 @@ SL_VALUE double sl_rint_float64(double x)
 SL_ROUNDINGS(float, float32)
 SL_ROUNDINGS(double, float64)
 
-/* x as an integer, cut towards 0; the least integer where x has no such integer, as x86-64 does it.  An unsigned integer
- * of 64 bits is the sum of two halves of its range. */
+/* x as an integer, cut towards 0; the least integer where x has no such integer, as x86-64 does it.  An unsigned
+ * integer of 64 bits is the sum of two halves of its range. */
 #define SL_TO_INTEGERS(type, name)                                                                                   \
     SL_VALUE int32_t sl_int32_of_##name(type x)                                                                      \
     {                                                                                                                \

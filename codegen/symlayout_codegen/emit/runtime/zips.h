@@ -54,8 +54,8 @@ SL_ALWAYS_INLINE void sl_transpose_squares(sl_lanes row[SL_LANES_16])
 }
 
 #if SL_ELEMENT_SIZE <= 2
-/* The same step for half of the rows: the first zip of squares makes the halves, which have nothing to do with each other
- * after it. */
+/* The same step for half of the rows: the first zip of squares makes the halves, which have nothing to do with each
+ * other after it. */
 #define SL_HALF_SQUARE (SL_LANES_16 / 2)
 SL_ALWAYS_INLINE void sl_zip_half(sl_lanes row[SL_HALF_SQUARE])
 {
@@ -73,9 +73,9 @@ SL_ALWAYS_INLINE void sl_zip_half(sl_lanes row[SL_HALF_SQUARE])
 }
 #endif
 
-/* Transposes a matrix of squares, SL_SQUARES_PER_VECTOR by SL_SQUARES_PER_VECTOR, by unzipping each two rows as often: the
- * first half of the rows gets their even squares, the second their odd ones.  Unlike a zip of vectors of four squares,
- * this is one instruction without a table. */
+/* Transposes a matrix of squares, SL_SQUARES_PER_VECTOR by SL_SQUARES_PER_VECTOR, by unzipping each two rows as often:
+ * the first half of the rows gets their even squares, the second their odd ones.  Unlike a zip of vectors of four
+ * squares, this is one instruction without a table. */
 typedef uint64_t sl_words __attribute__((vector_size(SL_VECTOR_BYTES)));
 SL_ALWAYS_INLINE void sl_unzip_groups(sl_words row[SL_SQUARES_PER_VECTOR])
 {
