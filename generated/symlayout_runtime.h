@@ -4425,13 +4425,16 @@ SL_OUT_OF_LINE void sl_move_level(sl_axis *near, sl_axis *far)
         sl_join_##k(to, into, from, out_of, columns->step, few, rows->high, rows->leap, few, 1, 0, 0, far);
 
 /* Whether so few rows and columns are transposed so many times that a loop over the turns, for each element, takes less
- * than a call for each turn.  A call moves squares at once where a side of one level has a whole one. */
+ * than a call for each turn.  A call moves squares at once where a side of one level has a whole one; but what is
+ * thinner than a small square is planned for all turns, where plans are. */
 #define SL_FEW_ELEMENTS (SL_ELEMENT_SIZE == 1 ? 128 : SL_ELEMENT_SIZE == 2 ? 64 : 56)
 #define SL_FEW_IN_SQUARES 16
 #define SL_MANY_TURNS 16
 SL_INLINE int sl_has_squares(const sl_axis *rows, const sl_axis *columns)
 {
     const int64_t square = SL_TILE / 4;
+    if (SL_HAS_PLANNED_TURNS && sl_min(sl_extent(rows), sl_extent(columns)) < SL_SMALL_SQUARE)
+        return 0;
     return rows->high == 1 && columns->high == 1 && (rows->count >= square || columns->count >= square);
 }
 SL_INLINE int sl_is_few(const sl_axis *rows, const sl_axis *columns, const sl_turns *turns)
@@ -4543,7 +4546,7 @@ SL_OUT_OF_LINE void sl_transpose_merged(element *restrict to, const sl_axis *row
     const int joins = columns->high == 1 && columns->count == rows->step && SL_IS_STREAMS(columns->count);
     const int by_rows = sl_has_levels_of_turns(rows, sl_extent(columns));
     if (!splits && !joins && (by_rows || sl_has_levels_of_turns(columns, sl_extent(rows)))) {
-        /* The outermost level are turns. */
+        /* The outermost level are turns; they are the first ones if there are many, less far apart than the others. */
         sl_axis level = by_rows ? *rows : *columns;
         const int three = level.top > 1, room = turns->high == 1;
         const int64_t across = three ? level.jump : level.leap, along = level.count * (three ? level.high : 1);
@@ -4551,8 +4554,11 @@ SL_OUT_OF_LINE void sl_transpose_merged(element *restrict to, const sl_axis *row
         const int64_t many = three ? level.top : level.high, calls = room ? 1 : many;
         level.high = three ? level.high : 1;
         level.top = 1;
-        const sl_turns more =
-            room ? sl_turns_2(turns->count, turns->to_step, turns->step, many, to_step, step) : *turns;
+        sl_turns more = *turns;
+        if (room && (turns->count == 1 || (to_step < turns->to_step && many >= SL_MANY_TURNS)))
+            more = sl_turns_2(many, to_step, step, turns->count, turns->to_step, turns->step);
+        else if (room)
+            more = sl_turns_2(turns->count, turns->to_step, turns->step, many, to_step, step);
         for (int64_t k = 0; k < calls; ++k)
             sl_transpose_merged(to + k * to_step, by_rows ? &level : rows, from + k * step, by_rows ? columns : &level,
                                 &more, far);
@@ -4588,10 +4594,11 @@ SL_OUT_OF_LINE void sl_transpose_simplified(element *restrict to, sl_axis *rows,
     sl_turns_to_axes(rows, columns, turns);
     sl_move_level(columns, rows);
     sl_move_level(rows, columns);
-    /* One row or one column, however long, has no squares. */
+    /* One row or one column, however long, has no squares; what can be planned was few before it was merged. */
     const int line = sl_extent(rows) == 1 || sl_extent(columns) == 1;
-    if (line && !sl_is_few(rows, columns, turns) && sl_is_few(&short_rows, &short_columns, &many))
-        sl_transpose_few(to, &short_rows, from, &short_columns, &many);
+    const int plain = SL_HAS_PLANNED_TURNS && !sl_has_squares(&short_rows, &short_columns);
+    if ((line || plain) && !sl_is_few(rows, columns, turns) && sl_is_few(&short_rows, &short_columns, &many))
+        sl_transpose_merged(to, &short_rows, from, &short_columns, &many, far);
     else
         sl_transpose_merged(to, rows, from, columns, turns, far);
 }
