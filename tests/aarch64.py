@@ -1,7 +1,7 @@
 """Compile kernels for AArch64, run them under an emulator, and compare with the interpreter, byte for byte.
 
 The kernels are all of ``generated/`` and those of random chains of the fuzz.  Each must compile without a warning.  The
-runtime's transposes and rows run too, as on this processor's caches and as on any.
+runtime's transposes, rows and streams run too, as on this processor's caches and as on any.
 Debian has the tools: ``apt install gcc-aarch64-linux-gnu qemu-user``.
 """
 
@@ -37,7 +37,7 @@ from tests.support.paths import ROOT
 
 SOURCES = ROOT / "tests" / "c"
 DRIVER = SOURCES / "run_cases.c"
-LEAVES = ("transposes", "rows")
+LEAVES = ("transposes", "rows", "deals", "streams")
 """Programs that compare the runtime's functions with loops over single elements."""
 ELEMENT_SIZES = (1, 2, 3, 4, 8)
 ANY_PROCESSOR = ["-include", str(SOURCES / "any_processor.h")]

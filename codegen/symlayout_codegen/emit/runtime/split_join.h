@@ -102,7 +102,7 @@ SL_ALWAYS_INLINE void sl_split(element *restrict to, int64_t to_stride, const el
     else if (far && SL_STORES_WAIT)
         SL_FOR_EACH_TURN({
             const int64_t first = sl_first_group_in_line(into, to_stride, 1);
-            int64_t i = first < 0 ? columns : first;
+            int64_t i = first < 0 ? columns : sl_min(first, columns); /* short rows may end in their first line */
             SL_SPLIT_AGAIN(into, out_of, i);
             for (; i + SL_STREAM_LANES <= columns; i += SL_STREAM_LANES)
                 sl_split_wide(into + i, to_stride, out_of + k * i, k, 2, SL_STREAM_LANES);

@@ -1,0 +1,80 @@
+/* Random splits and joins of 2 to 4 streams, beside an element at a time; the arrays begin at any address, and end
+ * where their last element does. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "symlayout_runtime.h"
+
+static uint64_t state = 88172645463325252u;
+
+/* A number from 0 to n - 1. */
+static int64_t below(int64_t n)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return (int64_t)(state % (uint64_t)n);
+}
+
+/* *extent* and a gap, or the next multiple of a cache line. */
+static int64_t at_least(int64_t extent)
+{
+    const int64_t line = 64;
+    return below(2) ? (extent + line - 1) / line * line : extent + below(2) * below(20);
+}
+
+static int differs(void)
+{
+    static const int64_t extents[] = {1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 31, 33, 40, 48, 56, 63, 65, 100, 129, 300, 1500};
+    const int splits = (int)below(2), far = (int)below(2), k = 2 + (int)below(3);
+    const int64_t length = extents[below(sizeof extents / sizeof *extents)], count = 1 + below(4), high = 1 + below(3);
+    /* Of the k streams: one after the other, or side by side in each turn. */
+    const int apart = (int)below(2);
+    const int64_t gap = below(2) * below(9), run = apart ? length + gap : at_least(length);
+    const int64_t step = apart ? run : k * run, leap = count * step, stride = apart ? at_least(high * leap) : run;
+    /* Of the row that they make together. */
+    const int64_t row_step = k * length + below(2) * below(9), row_leap = count * row_step;
+    const int64_t last = (count - 1) * step + (high - 1) * leap + (k - 1) * stride + length;
+    const int64_t row_last = (count - 1) * row_step + (high - 1) * row_leap + k * length;
+    const size_t to_size = (size_t)(splits ? last : row_last) * sizeof(element), lead = (size_t)below(64);
+    const size_t from_size = (size_t)(splits ? row_last : last) * sizeof(element), from_lead = (size_t)below(64);
+    unsigned char *const to_room = malloc(lead + to_size), *const from_room = malloc(from_lead + from_size);
+    element *const to = (element *)(void *)(to_room + lead), *const expected = malloc(to_size);
+    element *const from = (element *)(void *)(from_room + from_lead);
+    memset(to, 0xAA, to_size);
+    memset(expected, 0xAA, to_size);
+    for (size_t n = 0; n < from_size; ++n)
+        ((unsigned char *)from)[n] = (unsigned char)below(256);
+    for (int64_t h = 0; h < high; ++h)
+        for (int64_t c = 0; c < count; ++c)
+            for (int64_t i = 0; i < k; ++i)
+                for (int64_t j = 0; j < length; ++j) {
+                    const int64_t in_stream = c * step + h * leap + i * stride + j;
+                    const int64_t in_row = c * row_step + h * row_leap + i + j * k;
+                    expected[splits ? in_stream : in_row] = from[splits ? in_row : in_stream];
+                }
+    if (splits)
+        (k == 2 ? sl_split_2 : k == 3 ? sl_split_3 : sl_split_4)(to, 0, stride, from, 0, length, count, step, row_step,
+                                                                 high, leap, row_leap, far);
+    else
+        (k == 2 ? sl_join_2 : k == 3 ? sl_join_3 : sl_join_4)(to, 0, from, 0, stride, length, count, row_step, step,
+                                                              high, row_leap, leap, far);
+    sl_store_fence();
+    const int differ = memcmp(to, expected, to_size) != 0;
+    if (differ)
+        printf("%d bytes: %s %d, far %d, length %d, %d x %d turns, %d apart, at %d\n", (int)sizeof(element),
+               splits ? "split" : "join", k, far, (int)length, (int)high, (int)count, (int)stride,
+               (int)((uintptr_t)to % 64));
+    free(to_room);
+    free(expected);
+    free(from_room);
+    return differ;
+}
+
+int main(void)
+{
+    for (int64_t i = 0; i < 40000; ++i)
+        if (differs())
+            return 1;
+    return 0;
+}
