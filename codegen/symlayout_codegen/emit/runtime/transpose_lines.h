@@ -9,7 +9,11 @@
 #include "zips.h"
 
 /* Where a vector is a line, each is read whole as it is. */
-#define SL_HAS_LINES (SL_HAS_SHUFFLES && SL_ELEMENT_SIZE <= 2 && SL_SQUARES_PER_VECTOR < 4)
+#if SL_HAS_SHUFFLES && SL_ELEMENT_SIZE <= 2 && SL_SQUARES_PER_VECTOR < 4
+#define SL_HAS_LINES 1
+#else
+#define SL_HAS_LINES 0
+#endif
 #if SL_HAS_LINES
 #define SL_VECTORS_PER_LINE (4 / SL_SQUARES_PER_VECTOR)
 

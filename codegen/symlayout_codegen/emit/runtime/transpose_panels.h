@@ -24,6 +24,11 @@ SL_INLINE int64_t sl_elements_to_line(const element *first, const sl_axis *axis,
 #define SL_PANEL_PITCH (SL_PANEL_WIDTH + SL_TILE)
 #define SL_HAS_PANELS (SL_HAS_STRIPS && SL_ELEMENT_SIZE >= 4)
 
+/* The lines of one set of the first-level cache. */
+#ifndef SL_WAYS
+#define SL_WAYS (sl_cache_bytes(1) / 4096)
+#endif
+
 /* The most lines of a tile that fall into one set, of those that are written and of those that are read. */
 typedef struct {
     int written, read;
@@ -47,10 +52,6 @@ SL_OUT_OF_LINE int sl_lines_in_a_set(const sl_axis *axis, int64_t count)
     }
     return most;
 }
-
-#ifndef SL_WAYS
-#define SL_WAYS (sl_cache_bytes(1) / 4096)
-#endif
 
 SL_INLINE sl_crowd sl_crowd_of(const sl_axis *rows, const sl_axis *columns)
 {

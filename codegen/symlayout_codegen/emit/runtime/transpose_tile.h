@@ -14,7 +14,11 @@
 #define SL_HAS_EVEN_TILES (SL_HAS_STRIPS && SL_ELEMENT_SIZE >= 4)
 /* Whether these can also be transposed in the order that suits the sets of the cache: a tile of whole vectors is read
  * and written a line at a time as it is. */
-#define SL_HAS_ORDERED_TILES (SL_HAS_EVEN_TILES && SL_SQUARES_PER_VECTOR < 4)
+#if SL_HAS_EVEN_TILES && SL_SQUARES_PER_VECTOR < 4
+#define SL_HAS_ORDERED_TILES 1
+#else
+#define SL_HAS_ORDERED_TILES 0
+#endif
 
 #if SL_HAS_EVEN_TILES
 /* Where the columns of a strip of an even tile begin. */

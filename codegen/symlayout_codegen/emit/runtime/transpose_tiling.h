@@ -1,0 +1,224 @@
+/* A transpose in tiles, once: blocks of tiles, read ahead, staged or written tile by tile.
+ *
+ * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
+ * Needs: pieces, transpose_lines, transpose_panels, transpose_pieces, transpose_staging, transpose_tile. */
+#pragma once
+
+#include "pieces.h"
+#include "transpose_lines.h"
+#include "transpose_panels.h"
+#include "transpose_pieces.h"
+#include "transpose_staging.h"
+#include "transpose_tile.h"
+
+/* Returns the length of the tile that begins at *at*, cut to 0 <= k < extent, and moves *at* to its begin.  A cut
+ * tile is lengthened to whole squares, which overlap another tile. */
+SL_INLINE int64_t sl_tile_length(int64_t *at, int64_t extent)
+{
+    const int64_t end = sl_min(extent, *at + SL_TILE), begin = sl_max(0, *at);
+    const int64_t length = sl_min(extent, (end - begin + SL_LANES_16 - 1) / SL_LANES_16 * SL_LANES_16);
+    *at = sl_min(begin, extent - length);
+    return length;
+}
+
+/* Prefetches what the next four tiles, one below the other, read.  Of each four tiles, tile *turn* prefetches a
+ * quarter of the columns, all four lines at once; *from* is where that tile begins. */
+SL_ALWAYS_INLINE void sl_read_ahead(const element *from, const int64_t column[SL_TILE], int64_t turn)
+{
+    for (int64_t k = turn * (SL_TILE / 4); k < (turn + 1) * (SL_TILE / 4); ++k)
+        for (int64_t line = 4; line < 8; ++line)
+            __builtin_prefetch(from + column[k] + (line - turn) * SL_TILE, 0, 2);
+}
+
+/* Prefetches a tile that begins at *from*, a line of each column. */
+SL_ALWAYS_INLINE void sl_read_tile(const element *from, const int64_t column[SL_TILE])
+{
+    for (int64_t k = 0; k < SL_TILE; ++k)
+        __builtin_prefetch(from + column[k], 0, 2);
+}
+
+/* Fetches the *rows* cache lines of the output that a tile will write: a store that waits for its line holds up the
+ * stores after it. */
+SL_ALWAYS_INLINE void sl_fetch_output(const element *to, const int64_t *row, int64_t rows)
+{
+    for (int64_t i = 0; i < rows; ++i)
+        __builtin_prefetch(to + row[i], 1, 3);
+}
+
+/* Tiles side by side: tile k begins at column right[k] and is wide[k] columns wide; it reads from read[k] on, its
+ * columns are column[k] further. */
+typedef struct {
+    const int64_t *column[SL_TILES_PER_BLOCK];
+    int64_t right[SL_TILES_PER_BLOCK], read[SL_TILES_PER_BLOCK], wide[SL_TILES_PER_BLOCK], tiles;
+    sl_offset_table across[SL_TILES_PER_BLOCK][2];
+} sl_block;
+
+/* Places the tiles of the block that begins at column *left*. */
+SL_OUT_OF_LINE void sl_begin_block(sl_block *block, const sl_axis *columns, int64_t left, int64_t width)
+{
+    int64_t tiles = 0;
+    const int64_t end = sl_min(width, left + SL_TILES_PER_BLOCK * SL_TILE);
+    for (int64_t beside = left; beside < end; beside += SL_TILE, ++tiles) {
+        block->right[tiles] = beside;
+        block->wide[tiles] = sl_tile_length(&block->right[tiles], width);
+        block->column[tiles] = sl_offsets_from(block->across[tiles], columns, block->right[tiles], block->wide[tiles],
+                                               &block->read[tiles]);
+    }
+    block->tiles = tiles;
+}
+
+/* How whole tiles are transposed: by tables of offsets; with one step each way, as it comes; or in the order that
+ * finishes the lines that are written, or those that are read, before they leave the cache. */
+typedef enum { SL_BY_TABLES, SL_EVENLY, SL_ROWS_FIRST, SL_COLUMNS_FIRST } sl_order;
+
+/* A transpose in tiles: what is the same for all its turns, and what they share. */
+typedef struct {
+    element held[SL_TILE * SL_STAGED_STEP] __attribute__((aligned(64)));
+    int64_t held_row[SL_TILE];
+    sl_block now, then; /* the block that is transposed, and the one that is read ahead */
+    sl_offset_table down[2];
+    int64_t height, width, readable, writable;
+    int far, staged, joined, fetched, deep, dense, lines;
+    sl_order order;
+} sl_tiling;
+
+/* The order for *even* axes whose tiles *crowd* sets. */
+SL_INLINE sl_order sl_order_of(int even, sl_crowd crowd)
+{
+    if (!even || !SL_HAS_EVEN_TILES)
+        return SL_BY_TABLES;
+    if (!SL_HAS_ORDERED_TILES || (crowd.written <= SL_WAYS && crowd.read <= SL_WAYS))
+        return SL_EVENLY;
+    return crowd.written < crowd.read ? SL_COLUMNS_FIRST : SL_ROWS_FIRST;
+}
+
+/* Begins the tiling of an output that is *near* or *far*, where stores *wait* for lines that are not near; the source
+ * is read ahead, along its rows, if it is *deep*, staged or far. */
+SL_OUT_OF_LINE void sl_begin_tiling(sl_tiling *tiling, const sl_axis *rows, const sl_axis *columns, sl_crowd crowd,
+                                    int near, int far, int wait, int deep)
+{
+    const int64_t height = sl_extent(rows), width = sl_extent(columns);
+    tiling->height = height;
+    tiling->width = width;
+    tiling->far = far;
+    /* Rows that follow each other are staged so, and written as one. */
+    tiling->joined = rows->step == width && width <= SL_TILES_PER_BLOCK * SL_TILE;
+    tiling->staged = width >= 2 * SL_TILE && sl_is_staged(rows, near, far, wait || (tiling->joined && far));
+    tiling->fetched = wait && !(tiling->staged && far);
+    tiling->deep = tiling->staged || far || deep;
+    tiling->order = sl_order_of(rows->high == 1 && columns->high == 1 && !tiling->staged, crowd);
+    tiling->lines = SL_HAS_LINES && crowd.read >= 2 * SL_WAYS;
+    /* Rows follow each other where no level ends inside a tile: in the first of the two offset tables. */
+    tiling->dense = SL_HAS_DENSE_SQUARES && width == SL_LANES_16 && rows->step == SL_LANES_16 && rows->count >= SL_TILE;
+    /* Disabled for decreasing offsets: only the last offset of each square is bounds-checked. */
+    const int64_t none = INT64_MIN / 2, steps = (columns->count - 1) * columns->step;
+    const int64_t leaps = steps + (columns->high - 1) * columns->leap;
+    const int upwards = columns->step >= 0 && (columns->high == 1 || columns->leap >= steps) &&
+                        (columns->top == 1 || columns->jump >= leaps);
+    const int follow = rows->step == width && rows->high == 1 && width < SL_LANES_16 && !tiling->staged;
+    tiling->readable = upwards ? leaps + (columns->top - 1) * columns->jump + height : none;
+    tiling->writable = follow ? height * width : none;
+    tiling->down[0].phase = tiling->down[1].phase = -1;
+    for (int64_t k = 0; k < SL_TILES_PER_BLOCK; ++k)
+        for (int64_t table = 0; table < 2; ++table)
+            tiling->now.across[k][table].phase = tiling->then.across[k][table].phase = -1;
+}
+
+/* Transposes a tile of *high* rows and *wide* columns, a whole one or a part: row[i] and column[j] are offsets, the
+ * steps those of even axes.  The source is readable, and the output writable, for so many elements from here on. */
+SL_ALWAYS_INLINE void sl_transpose_any_tile(const sl_tiling *tiling, element *restrict to, const int64_t *row,
+                                            int64_t row_step, const element *restrict from, const int64_t *column,
+                                            int64_t column_step, int64_t high, int64_t wide, int64_t readable,
+                                            int64_t writable)
+{
+    if (high == SL_TILE && wide == SL_TILE) {
+#if SL_HAS_ORDERED_TILES
+        if (tiling->order == SL_COLUMNS_FIRST) {
+            sl_transpose_columns_first(to, row_step, from, column_step);
+            return;
+        }
+        if (tiling->order == SL_ROWS_FIRST) {
+            sl_transpose_even_rows(to, row_step, from, column_step, SL_TILE, SL_TILE);
+            return;
+        }
+#endif
+#if SL_HAS_EVEN_TILES
+        if (tiling->order == SL_EVENLY) {
+            sl_transpose_even_tile(to, row_step, from, column_step);
+            return;
+        }
+#endif
+        (void)row_step, (void)column_step;
+        sl_transpose_tile(to, row, from, column);
+    }
+#if SL_HAS_LINES
+    else if (tiling->lines && high == SL_TILE && wide >= SL_LANES_MAX)
+        sl_transpose_lines(to, row, from, column, wide);
+#endif
+    else if (tiling->dense && row == tiling->down->offset && high >= SL_LANES_MAX)
+        sl_transpose_dense(to, row, from, column, high);
+    else if (high >= SL_LANES_16 && wide >= SL_LANES_16)
+        sl_transpose_part(to, row, from, column, high, wide);
+    else
+        sl_transpose_thin(to, row, from, column, high, wide, readable, writable);
+}
+
+/* Transposes the tiles of a block that begin at row *below*, which are *number* from its top; *beside* is where
+ * those of the block that is read ahead are read, or null. */
+SL_ALWAYS_INLINE void sl_transpose_beside(sl_tiling *tiling, element *restrict to, const sl_axis *rows,
+                                          const element *restrict from, const sl_axis *columns, int64_t below,
+                                          int64_t number, const element *beside)
+{
+    const sl_block *const now = &tiling->now, *const then = &tiling->then;
+    int64_t i = below, write;
+    const int64_t high = sl_tile_length(&i, tiling->height), tiles = now->tiles, left = now->right[0];
+    const int64_t *const row = sl_offsets_from(tiling->down, rows, i, high, &write);
+    element *const block = to + write + left; /* what is written now: *high* by *count* */
+    const int64_t count = now->right[tiles - 1] + now->wide[tiles - 1] - left;
+    if (tiling->staged)
+        sl_place_staged(tiling->held_row, block, row, high, count);
+    const int ahead = tiling->deep && high == SL_TILE && below + 8 * SL_TILE <= tiling->height;
+    for (int64_t k = 0; k < tiles; ++k) {
+        const element *const source = from + now->read[k] + i;
+        const int64_t right = now->right[k] - left, wide = now->wide[k];
+        if (ahead && wide == SL_TILE)
+            sl_read_ahead(source, now->column[k], number % 4);
+        if (beside && k < then->tiles && then->wide[k] == SL_TILE)
+            sl_read_tile(beside + then->read[k], then->column[k]);
+        if (tiling->fetched)
+            sl_fetch_output(block + right, row, high);
+        sl_transpose_any_tile(tiling, tiling->staged ? tiling->held + right : block + right,
+                              tiling->staged ? tiling->held_row : row, rows->step, source, now->column[k],
+                              columns->step, high, wide, tiling->readable - i - now->read[k],
+                              tiling->writable - write);
+    }
+    if (tiling->staged)
+        sl_write_staged_rows(block, row, tiling->held, tiling->held_row, high, count, tiling->far);
+}
+
+/* Transposes once, in blocks of SL_TILES_PER_BLOCK by SL_TILES_PER_BLOCK tiles: the TLB has few entries.  Tiles begin
+ * at cache lines if they can.  *after* is where the next turn reads, or null. */
+SL_INLINE void sl_transpose_in_tiles(sl_tiling *tiling, element *restrict to, const sl_axis *rows,
+                                     const element *restrict from, const sl_axis *columns, const element *after)
+{
+    const int64_t height = tiling->height, width = tiling->width, side = SL_TILES_PER_BLOCK * SL_TILE;
+    const int64_t lead_i = sl_elements_to_line(from, columns, height), lead_j = sl_elements_to_line(to, rows, width);
+    const int64_t first_i = lead_i > 0 ? lead_i - SL_TILE : 0;
+    const int64_t first_j = lead_j > 0 && !(tiling->staged && tiling->joined) ? lead_j - SL_TILE : 0;
+    const int64_t down = tiling->deep ? height - first_i : side;
+    for (int64_t top = first_i; top < height; top += down)
+        for (int64_t left = first_j; left < width; left += side) {
+            sl_begin_block(&tiling->now, columns, left, width);
+            /* Where the columns end, those of the next block are read, from their begin, or of the next turn. */
+            const int more = left + side < width;
+            const element *const next = !tiling->deep ? 0 : more ? from : after;
+            if (next)
+                sl_begin_block(&tiling->then, columns, more ? left + side : 0, width);
+            for (int64_t below = top; below < sl_min(height, top + down); below += SL_TILE) {
+                const int64_t over = below + 8 * SL_TILE - height;
+                const int64_t begin = height < 8 * SL_TILE ? below : over;
+                sl_transpose_beside(tiling, to, rows, from, columns, below, (below - top) / SL_TILE,
+                                    next && over > 0 ? next + begin : 0);
+            }
+        }
+}
