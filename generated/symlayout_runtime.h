@@ -3102,15 +3102,18 @@ SL_ALWAYS_INLINE void sl_transpose_strip(element *restrict to, const int64_t *ro
 
 /* Fewer rows or columns of one step are a band.  Where a vector is a line, tiles of whole lines do as well from 64 on;
  * far arrays are staged.  Of 2 bytes, and of 1 byte where vectors have 16, any number is one: squares between registers
- * take less time than tiles through a block on the stack; vectors of 64 bytes hold so many bytes that tiles do. */
+ * take less time than tiles through a block on the stack; of 1 byte, vectors of 64 bytes hold so many that none is. */
+#define SL_HAS_BANDS (SL_HAS_STRIPS && !(SL_ELEMENT_SIZE == 1 && SL_VECTOR_BYTES == 64))
 #if !SL_HAS_STRIPS
 #define SL_FEWEST_TILED(far) SL_TILED_FROM
 #elif SL_ELEMENT_SIZE >= 4
 #define SL_FEWEST_TILED(far) ((far) ? 2 * SL_TILE : SL_VECTOR_BYTES == 64 ? 4 * SL_TILE : 5 * SL_TILE)
 #elif SL_ELEMENT_SIZE == 2 || SL_VECTOR_BYTES == 16
 #define SL_FEWEST_TILED(far) ((far) ? 0 : INT64_MAX)
+#elif SL_HAS_BANDS
+#define SL_FEWEST_TILED(far) ((far) ? 0 : 2 * SL_TILE)
 #else
-#define SL_FEWEST_TILED(far) ((far) || SL_VECTOR_BYTES == 64 ? 0 : 2 * SL_TILE)
+#define SL_FEWEST_TILED(far) ((void)(far), 0)
 #endif
 
 /* A transpose in panels: long runs of the source are read, and long runs of the output written, one after the other.
@@ -3645,6 +3648,7 @@ SL_DECLARE_THIN(sl_transpose_thin)
         }
 }
 
+#if SL_HAS_BANDS
 /* Transposes a band in strips of *strip* columns, a literal. */
 SL_ALWAYS_INLINE void sl_transpose_strips(element *restrict to, int64_t to_stride, const element *restrict from,
                                           int64_t stride, int64_t rows, int64_t columns, const int64_t strip)
@@ -3663,14 +3667,19 @@ SL_ALWAYS_INLINE void sl_transpose_strips(element *restrict to, int64_t to_strid
             sl_transpose_strip(to + i * to_stride + j, 0, to_stride, at, down, strip);
         }
 }
+#endif
 
 /* Transposes few rows or columns, but not fewer than a square has, in strips along the long side. */
 SL_DECLARE_BAND(sl_transpose_band)
 {
+#if SL_HAS_BANDS
     if (columns < SL_STRIP)
         sl_transpose_strips(to, to_stride, from, stride, rows, columns, SL_LANES_16);
     else
         sl_transpose_strips(to, to_stride, from, stride, rows, columns, SL_STRIP);
+#else
+    (void)to, (void)to_stride, (void)from, (void)stride, (void)rows, (void)columns;
+#endif
 }
 #else
 SL_DECLARE_PART(sl_transpose_part)
@@ -4477,10 +4486,31 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
         sl_store_fence();
 }
 
-/* A transpose of any extents and strides: simplified, then done by streams or by tiles.
+/* Ways: the prototype of a transpose of any extents and strides, which may be compiled apart.
  *
  * Assumes: output and source do not overlap.
- * Needs: far_stores, pieces, split_join, streams, tiles, transpose_rows, transpose_tiles. */
+ * Needs: axes, streams. */
+
+/* The functions for k streams, at k; 0 where a text does without. */
+#define SL_MOST_STREAMS 4
+typedef struct {
+    sl_split_streams *split[SL_MOST_STREAMS + 1];
+    sl_join_streams *join[SL_MOST_STREAMS + 1];
+} sl_streams;
+
+/* How the definition begins.  By addresses: a struct of numbers that is passed as a value is copied by vectors, each of
+ * which waits for the stores of the numbers. */
+#define SL_DECLARE_TRANSPOSE(name)                                                                                   \
+    SL_LINKABLE void name(element *restrict to, sl_axis *rows, const element *restrict from, sl_axis *columns,       \
+                          sl_turns *turns, const sl_streams *streams, int far)
+#ifdef SL_LINKED
+SL_DECLARE_TRANSPOSE(sl_transpose_simplified);
+#endif
+
+/* A transpose of any extents and strides: simplified, then done by streams, by tiles, or at once for all turns.
+ *
+ * Assumes: output and source do not overlap.
+ * Needs: pieces, streams, tiles, transpose_rows, transpose_tiles, ways. */
 
 /* Moves the outer level of *far* to *near*, the shorter axis, if it continues where *near* ends. */
 SL_OUT_OF_LINE void sl_move_level(sl_axis *near, sl_axis *far)
@@ -4492,18 +4522,6 @@ SL_OUT_OF_LINE void sl_move_level(sl_axis *near, sl_axis *far)
         far->high = 1;
     }
 }
-
-/* The numbers k of streams that occur, as the bits 1 << k: gcc takes half of its time for those that do not. */
-#ifndef SL_STREAMS
-#define SL_STREAMS (1 << 2 | 1 << 3 | 1 << 4)
-#endif
-#define SL_IS_STREAMS(k) ((k) >= 2 && (k) <= 4 && (SL_STREAMS >> (k) & 1))
-#define SL_SPLIT_IF(k)                                                                                               \
-    if (SL_IS_STREAMS(k) && few == (k))                                                                              \
-        sl_split_##k(to, into, rows->step, from, out_of, wide, columns->high, wide, columns->leap, 1, 0, 0, far);
-#define SL_JOIN_IF(k)                                                                                                \
-    if (SL_IS_STREAMS(k) && wide == (k))                                                                             \
-        sl_join_##k(to, into, from, out_of, columns->step, few, rows->high, rows->leap, few, 1, 0, 0, far);
 
 /* Whether so few rows and columns are transposed so many times that a loop over the turns, for each element, takes less
  * than a call for each turn.  A call moves squares at once where a side of one level has a whole one; but what is
@@ -4586,9 +4604,10 @@ SL_OUT_OF_LINE void sl_transpose_by_squares(element *restrict to, const sl_axis 
 #endif
 }
 
-/* Transposes by streams, of which there are few or wide. */
+/* Transposes by streams, of which there are few or wide: by one of these two. */
 SL_OUT_OF_LINE void sl_transpose_streams(element *restrict to, const sl_axis *rows, const element *restrict from,
-                                         const sl_axis *columns, const sl_turns *turns, int splits, int far)
+                                         const sl_axis *columns, const sl_turns *turns, sl_split_streams *splits,
+                                         sl_join_streams *joins, int far)
 {
     const int64_t few = rows->count, wide = columns->count;
     /* Streams have two levels; the third one is more turns. */
@@ -4600,15 +4619,10 @@ SL_OUT_OF_LINE void sl_transpose_streams(element *restrict to, const sl_axis *ro
         const int64_t h = outer % turns->high, t = outer / turns->high;
         const int64_t into = c * turns->to_step + h * turns->to_leap + t * to_jump;
         const int64_t out_of = c * turns->step + h * turns->leap + t * jump;
-        if (splits) {
-            SL_SPLIT_IF(2)
-            SL_SPLIT_IF(3)
-            SL_SPLIT_IF(4)
-        } else {
-            SL_JOIN_IF(2)
-            SL_JOIN_IF(3)
-            SL_JOIN_IF(4)
-        }
+        if (splits)
+            splits(to, into, rows->step, from, out_of, wide, columns->high, wide, columns->leap, 1, 0, 0, far);
+        else
+            joins(to, into, from, out_of, columns->step, few, rows->high, rows->leap, few, 1, 0, 0, far);
     }
 }
 
@@ -4621,10 +4635,15 @@ SL_INLINE int sl_has_levels_of_turns(const sl_axis *axis, int64_t others)
 
 /* sl_transpose of merged axes. */
 SL_OUT_OF_LINE void sl_transpose_merged(element *restrict to, const sl_axis *rows, const element *restrict from,
-                                        const sl_axis *columns, const sl_turns *turns, int far)
+                                        const sl_axis *columns, const sl_turns *turns, const sl_streams *streams,
+                                        int far)
 {
-    const int splits = rows->high == 1 && rows->count == columns->step && SL_IS_STREAMS(rows->count);
-    const int joins = columns->high == 1 && columns->count == rows->step && SL_IS_STREAMS(columns->count);
+    sl_split_streams *splits = 0;
+    sl_join_streams *joins = 0;
+    if (rows->high == 1 && rows->count == columns->step && rows->count <= SL_MOST_STREAMS)
+        splits = streams->split[rows->count];
+    if (columns->high == 1 && columns->count == rows->step && columns->count <= SL_MOST_STREAMS)
+        joins = streams->join[columns->count];
     const int by_rows = sl_has_levels_of_turns(rows, sl_extent(columns));
     if (!splits && !joins && (by_rows || sl_has_levels_of_turns(columns, sl_extent(rows)))) {
         /* The outermost level are turns; they are the first ones if there are many, less far apart than the others. */
@@ -4642,7 +4661,7 @@ SL_OUT_OF_LINE void sl_transpose_merged(element *restrict to, const sl_axis *row
             more = sl_turns_2(turns->count, turns->to_step, turns->step, many, to_step, step);
         for (int64_t k = 0; k < calls; ++k)
             sl_transpose_merged(to + k * to_step, by_rows ? &level : rows, from + k * step, by_rows ? columns : &level,
-                                &more, far);
+                                &more, streams, far);
         return;
     }
     const int is_few = sl_is_few(rows, columns, turns);
@@ -4655,15 +4674,12 @@ SL_OUT_OF_LINE void sl_transpose_merged(element *restrict to, const sl_axis *row
     else if (is_few)
         sl_transpose_few(to, rows, from, columns, turns);
     else if (splits || joins)
-        sl_transpose_streams(to, rows, from, columns, turns, splits, far);
+        sl_transpose_streams(to, rows, from, columns, turns, splits, joins, far);
     else
         sl_transpose_tiles(to, rows, from, columns, turns, far);
 }
 
-/* sl_transpose, by addresses: a struct of numbers that is passed as a value is copied by vectors, each of which waits
- * for the stores of the numbers. */
-SL_OUT_OF_LINE void sl_transpose_simplified(element *restrict to, sl_axis *rows, const element *restrict from,
-                                            sl_axis *columns, sl_turns *turns, int far)
+SL_DECLARE_TRANSPOSE(sl_transpose_simplified)
 {
     if (rows->count <= 0 || rows->high <= 0 || rows->top <= 0 || columns->count <= 0 || columns->high <= 0 ||
         columns->top <= 0 || turns->count <= 0 || turns->high <= 0)
@@ -4679,16 +4695,31 @@ SL_OUT_OF_LINE void sl_transpose_simplified(element *restrict to, sl_axis *rows,
     const int line = sl_extent(rows) == 1 || sl_extent(columns) == 1;
     const int plain = SL_HAS_PLANNED_TURNS && !sl_has_squares(&short_rows, &short_columns);
     if ((line || plain) && !sl_is_few(rows, columns, turns) && sl_is_few(&short_rows, &short_columns, &many))
-        sl_transpose_merged(to, &short_rows, from, &short_columns, &many, far);
+        sl_transpose_merged(to, &short_rows, from, &short_columns, &many, streams, far);
     else
-        sl_transpose_merged(to, rows, from, columns, turns, far);
+        sl_transpose_merged(to, rows, from, columns, turns, streams, far);
 }
+
+/* A transpose as kernels call it, with the streams that occur in theirs.
+ *
+ * Assumes: output and source do not overlap.
+ * Needs: far_stores, split_join, streams, transpose_ways, ways. */
+
+/* The numbers k of streams that occur, as the bits 1 << k: gcc takes half of its time for those that do not. */
+#ifndef SL_STREAMS
+#define SL_STREAMS (1 << 2 | 1 << 3 | 1 << 4)
+#endif
+#define SL_IF_STREAMS(k, function) (SL_STREAMS >> (k) & 1 ? (function) : 0)
+static const sl_streams sl_own_streams = {
+    {0, 0, SL_IF_STREAMS(2, sl_split_2), SL_IF_STREAMS(3, sl_split_3), SL_IF_STREAMS(4, sl_split_4)},
+    {0, 0, SL_IF_STREAMS(2, sl_join_2), SL_IF_STREAMS(3, sl_join_3), SL_IF_STREAMS(4, sl_join_4)},
+};
 
 /* to[at + offset of i + j] = from[start + i + offset of j] for all i of *rows* and j of *columns*, *turns* times. */
 SL_ALWAYS_INLINE void sl_transpose(element *restrict to, int64_t at, sl_axis rows, const element *restrict from,
                                    int64_t start, sl_axis columns, sl_turns turns, int far)
 {
-    sl_transpose_simplified(to + at, &rows, from + start, &columns, &turns, far);
+    sl_transpose_simplified(to + at, &rows, from + start, &columns, &turns, &sl_own_streams, far);
 }
 
 #endif

@@ -99,6 +99,7 @@ SL_DECLARE_THIN(sl_transpose_thin)
         }
 }
 
+#if SL_HAS_BANDS
 /* Transposes a band in strips of *strip* columns, a literal. */
 SL_ALWAYS_INLINE void sl_transpose_strips(element *restrict to, int64_t to_stride, const element *restrict from,
                                           int64_t stride, int64_t rows, int64_t columns, const int64_t strip)
@@ -117,14 +118,19 @@ SL_ALWAYS_INLINE void sl_transpose_strips(element *restrict to, int64_t to_strid
             sl_transpose_strip(to + i * to_stride + j, 0, to_stride, at, down, strip);
         }
 }
+#endif
 
 /* Transposes few rows or columns, but not fewer than a square has, in strips along the long side. */
 SL_DECLARE_BAND(sl_transpose_band)
 {
+#if SL_HAS_BANDS
     if (columns < SL_STRIP)
         sl_transpose_strips(to, to_stride, from, stride, rows, columns, SL_LANES_16);
     else
         sl_transpose_strips(to, to_stride, from, stride, rows, columns, SL_STRIP);
+#else
+    (void)to, (void)to_stride, (void)from, (void)stride, (void)rows, (void)columns;
+#endif
 }
 #else
 SL_DECLARE_PART(sl_transpose_part)

@@ -128,13 +128,16 @@ SL_ALWAYS_INLINE void sl_transpose_strip(element *restrict to, const int64_t *ro
 
 /* Fewer rows or columns of one step are a band.  Where a vector is a line, tiles of whole lines do as well from 64 on;
  * far arrays are staged.  Of 2 bytes, and of 1 byte where vectors have 16, any number is one: squares between registers
- * take less time than tiles through a block on the stack; vectors of 64 bytes hold so many bytes that tiles do. */
+ * take less time than tiles through a block on the stack; of 1 byte, vectors of 64 bytes hold so many that none is. */
+#define SL_HAS_BANDS (SL_HAS_STRIPS && !(SL_ELEMENT_SIZE == 1 && SL_VECTOR_BYTES == 64))
 #if !SL_HAS_STRIPS
 #define SL_FEWEST_TILED(far) SL_TILED_FROM
 #elif SL_ELEMENT_SIZE >= 4
 #define SL_FEWEST_TILED(far) ((far) ? 2 * SL_TILE : SL_VECTOR_BYTES == 64 ? 4 * SL_TILE : 5 * SL_TILE)
 #elif SL_ELEMENT_SIZE == 2 || SL_VECTOR_BYTES == 16
 #define SL_FEWEST_TILED(far) ((far) ? 0 : INT64_MAX)
+#elif SL_HAS_BANDS
+#define SL_FEWEST_TILED(far) ((far) ? 0 : 2 * SL_TILE)
 #else
-#define SL_FEWEST_TILED(far) ((far) || SL_VECTOR_BYTES == 64 ? 0 : 2 * SL_TILE)
+#define SL_FEWEST_TILED(far) ((void)(far), 0)
 #endif

@@ -1,0 +1,200 @@
+/* A transpose of any extents and strides: simplified, then done by streams, by tiles, or at once for all turns.
+ *
+ * Assumes: output and source do not overlap.
+ * Needs: pieces, streams, tiles, transpose_rows, transpose_tiles, ways. */
+#pragma once
+
+#include "pieces.h"
+#include "streams.h"
+#include "tiles.h"
+#include "transpose_rows.h"
+#include "transpose_tiles.h"
+#include "ways.h"
+
+/* Moves the outer level of *far* to *near*, the shorter axis, if it continues where *near* ends. */
+SL_OUT_OF_LINE void sl_move_level(sl_axis *near, sl_axis *far)
+{
+    if (near->high == 1 && far->high > 1 && far->top == 1 && far->leap == near->count && near->count < far->count) {
+        near->high = far->high;
+        near->leap = far->count;
+        sl_simplify_axis(near);
+        far->high = 1;
+    }
+}
+
+/* Whether so few rows and columns are transposed so many times that a loop over the turns, for each element, takes less
+ * than a call for each turn.  A call moves squares at once where a side of one level has a whole one; but what is
+ * thinner than a small square is planned for all turns, where plans are. */
+#define SL_FEW_ELEMENTS (SL_ELEMENT_SIZE == 1 ? 128 : SL_ELEMENT_SIZE == 2 ? 64 : 56)
+#define SL_FEW_IN_SQUARES 16
+#define SL_MANY_TURNS 16
+SL_INLINE int sl_has_squares(const sl_axis *rows, const sl_axis *columns)
+{
+    const int64_t square = SL_TILE / 4;
+    if (SL_HAS_PLANNED_TURNS && sl_min(sl_extent(rows), sl_extent(columns)) < SL_SMALL_SQUARE)
+        return 0;
+    return rows->high == 1 && columns->high == 1 && (rows->count >= square || columns->count >= square);
+}
+SL_INLINE int sl_is_few(const sl_axis *rows, const sl_axis *columns, const sl_turns *turns)
+{
+    const int64_t most = sl_has_squares(rows, columns) ? SL_FEW_IN_SQUARES : SL_FEW_ELEMENTS;
+    return turns->count >= SL_MANY_TURNS && sl_extent(rows) <= most / sl_extent(columns);
+}
+
+/* Bytes of the turns that are done together, of output and source: the first-level cache keeps them. */
+#define SL_FEW_BYTES 16384
+
+/* Transposes few rows and columns, many times: one element of all turns of a block in one loop. */
+SL_OUT_OF_LINE void sl_transpose_few(element *restrict to, const sl_axis *rows, const element *restrict from,
+                                     const sl_axis *columns, const sl_turns *turns)
+{
+    const int64_t height = sl_extent(rows), width = sl_extent(columns);
+    const int64_t block = sl_max(SL_MANY_TURNS, SL_FEW_BYTES / 2 / SL_ELEMENT_SIZE / (height * width));
+    for (int64_t turn = 0; turn < turns->high; ++turn)
+        for (int64_t first = 0; first < turns->count; first += block) {
+            const int64_t count = sl_min(block, turns->count - first);
+            for (int64_t i = 0; i < height; ++i)
+                for (int64_t j = 0; j < width; ++j) {
+                    element *const into = to + turn * turns->to_leap + first * turns->to_step + sl_offset(rows, i) + j;
+                    const element *const out_of =
+                        from + turn * turns->leap + first * turns->step + sl_offset(columns, j) + i;
+                    for (int64_t k = 0; k < count; ++k)
+                        into[k * turns->to_step] = out_of[k * turns->step];
+                }
+        }
+}
+
+/* Whether a matrix is so small that it is done square by square, each for all turns.  Where both axes have one level,
+ * streams and tiles take less time from fewer bytes on. */
+#define SL_SMALL_BYTES 1024
+#define SL_SMALL_BYTES_OF_ONE_LEVEL 768
+SL_INLINE int sl_is_small(const sl_axis *rows, const sl_axis *columns, const sl_turns *turns)
+{
+    const int64_t height = sl_extent(rows), width = sl_extent(columns);
+    const int64_t least = sl_min(height, width), longest = sl_max(height, width);
+    const int levels = rows->high > 1 || columns->high > 1;
+    if (!levels && least <= 4 && longest >= 64 / SL_ELEMENT_SIZE)
+        return 0;
+    return SL_HAS_SHUFFLES && turns->count >= SL_MANY_TURNS / 4 && turns->count * turns->high >= SL_MANY_TURNS &&
+           least >= SL_SMALL_SQUARE && (SL_ELEMENT_SIZE > 2 || least < 16 / SL_ELEMENT_SIZE) &&
+           longest <= SL_SMALL_SIDE &&
+           height * width <= (levels ? SL_SMALL_BYTES : SL_SMALL_BYTES_OF_ONE_LEVEL) / SL_ELEMENT_SIZE;
+}
+
+/* Transposes small matrices, many times: a block of turns after the other. */
+SL_OUT_OF_LINE void sl_transpose_by_squares(element *restrict to, const sl_axis *rows, const element *restrict from,
+                                            const sl_axis *columns, const sl_turns *turns)
+{
+#if SL_HAS_SHUFFLES
+    const int64_t height = sl_extent(rows), width = sl_extent(columns);
+    const int64_t block = sl_max(SL_MANY_TURNS / 4, SL_FEW_BYTES / 2 / SL_ELEMENT_SIZE / (height * width));
+    int64_t row[SL_SMALL_SIDE], column[SL_SMALL_SIDE];
+    for (int64_t i = 0; i < height; ++i)
+        row[i] = sl_offset(rows, i);
+    for (int64_t j = 0; j < width; ++j)
+        column[j] = sl_offset(columns, j);
+    for (int64_t turn = 0; turn < turns->high; ++turn)
+        for (int64_t first = 0; first < turns->count; first += block)
+            sl_transpose_small(to + turn * turns->to_leap + first * turns->to_step, row,
+                               from + turn * turns->leap + first * turns->step, column, height, width,
+                               sl_min(block, turns->count - first), turns->to_step, turns->step);
+#else
+    (void)to, (void)rows, (void)from, (void)columns, (void)turns;
+#endif
+}
+
+/* Transposes by streams, of which there are few or wide: by one of these two. */
+SL_OUT_OF_LINE void sl_transpose_streams(element *restrict to, const sl_axis *rows, const element *restrict from,
+                                         const sl_axis *columns, const sl_turns *turns, sl_split_streams *splits,
+                                         sl_join_streams *joins, int far)
+{
+    const int64_t few = rows->count, wide = columns->count;
+    /* Streams have two levels; the third one is more turns. */
+    const sl_axis *const along = splits ? columns : rows;
+    const int64_t level = along->count * along->high, to_jump = splits ? level : along->jump;
+    const int64_t jump = splits ? along->jump : level;
+    for (int64_t turn = 0; turn < turns->count * turns->high * along->top; ++turn) {
+        const int64_t c = turn % turns->count, outer = turn / turns->count;
+        const int64_t h = outer % turns->high, t = outer / turns->high;
+        const int64_t into = c * turns->to_step + h * turns->to_leap + t * to_jump;
+        const int64_t out_of = c * turns->step + h * turns->leap + t * jump;
+        if (splits)
+            splits(to, into, rows->step, from, out_of, wide, columns->high, wide, columns->leap, 1, 0, 0, far);
+        else
+            joins(to, into, from, out_of, columns->step, few, rows->high, rows->leap, few, 1, 0, 0, far);
+    }
+}
+
+/* Whether *axis* has levels that are better turns, since the other axis has only *others* indices: what is small, or
+ * few, is moved for all turns, and bands have one level. */
+SL_INLINE int sl_has_levels_of_turns(const sl_axis *axis, int64_t others)
+{
+    return others > 1 && others < SL_TILED_FROM && axis->high > 1 && axis->count >= SL_TILED_FROM;
+}
+
+/* sl_transpose of merged axes. */
+SL_OUT_OF_LINE void sl_transpose_merged(element *restrict to, const sl_axis *rows, const element *restrict from,
+                                        const sl_axis *columns, const sl_turns *turns, const sl_streams *streams,
+                                        int far)
+{
+    sl_split_streams *splits = 0;
+    sl_join_streams *joins = 0;
+    if (rows->high == 1 && rows->count == columns->step && rows->count <= SL_MOST_STREAMS)
+        splits = streams->split[rows->count];
+    if (columns->high == 1 && columns->count == rows->step && columns->count <= SL_MOST_STREAMS)
+        joins = streams->join[columns->count];
+    const int by_rows = sl_has_levels_of_turns(rows, sl_extent(columns));
+    if (!splits && !joins && (by_rows || sl_has_levels_of_turns(columns, sl_extent(rows)))) {
+        /* The outermost level are turns; they are the first ones if there are many, less far apart than the others. */
+        sl_axis level = by_rows ? *rows : *columns;
+        const int three = level.top > 1, room = turns->high == 1;
+        const int64_t across = three ? level.jump : level.leap, along = level.count * (three ? level.high : 1);
+        const int64_t to_step = by_rows ? across : along, step = by_rows ? along : across;
+        const int64_t many = three ? level.top : level.high, calls = room ? 1 : many;
+        level.high = three ? level.high : 1;
+        level.top = 1;
+        sl_turns more = *turns;
+        if (room && (turns->count == 1 || (to_step < turns->to_step && many >= SL_MANY_TURNS)))
+            more = sl_turns_2(many, to_step, step, turns->count, turns->to_step, turns->step);
+        else if (room)
+            more = sl_turns_2(turns->count, turns->to_step, turns->step, many, to_step, step);
+        for (int64_t k = 0; k < calls; ++k)
+            sl_transpose_merged(to + k * to_step, by_rows ? &level : rows, from + k * step, by_rows ? columns : &level,
+                                &more, streams, far);
+        return;
+    }
+    const int is_few = sl_is_few(rows, columns, turns);
+    const int is_small = sl_is_small(rows, columns, turns);
+    if (SL_HAS_PLANNED_TURNS && (is_few || !sl_has_squares(rows, columns)) && turns->count >= SL_MANY_TURNS &&
+        sl_transpose_by_plan(to, rows, from, columns, turns, is_small))
+        return;
+    if (is_small)
+        sl_transpose_by_squares(to, rows, from, columns, turns);
+    else if (is_few)
+        sl_transpose_few(to, rows, from, columns, turns);
+    else if (splits || joins)
+        sl_transpose_streams(to, rows, from, columns, turns, splits, joins, far);
+    else
+        sl_transpose_tiles(to, rows, from, columns, turns, far);
+}
+
+SL_DECLARE_TRANSPOSE(sl_transpose_simplified)
+{
+    if (rows->count <= 0 || rows->high <= 0 || rows->top <= 0 || columns->count <= 0 || columns->high <= 0 ||
+        columns->top <= 0 || turns->count <= 0 || turns->high <= 0)
+        return;
+    sl_simplify_axis(rows);
+    sl_simplify_axis(columns);
+    const sl_axis short_rows = *rows, short_columns = *columns;
+    const sl_turns many = *turns;
+    sl_turns_to_axes(rows, columns, turns);
+    sl_move_level(columns, rows);
+    sl_move_level(rows, columns);
+    /* One row or one column, however long, has no squares; what can be planned was few before it was merged. */
+    const int line = sl_extent(rows) == 1 || sl_extent(columns) == 1;
+    const int plain = SL_HAS_PLANNED_TURNS && !sl_has_squares(&short_rows, &short_columns);
+    if ((line || plain) && !sl_is_few(rows, columns, turns) && sl_is_few(&short_rows, &short_columns, &many))
+        sl_transpose_merged(to, &short_rows, from, &short_columns, &many, streams, far);
+    else
+        sl_transpose_merged(to, rows, from, columns, turns, streams, far);
+}
