@@ -1887,6 +1887,49 @@ SL_ALWAYS_INLINE void sl_join(element *restrict to, const element *restrict from
 #endif
 }
 
+#if SL_HAS_SHUFFLES && SL_VECTOR_BYTES > 16
+/* Whether vectors of 16 bytes begin at multiples of 16 on both sides and in each of many turns, as in arrays of malloc,
+ * and longer ones not at multiples of their size: then every second of the longer ones crosses a line.  AMD's
+ * processors were not measured. */
+#define SL_BEGIN_AT(bytes, run, stride)                                                                              \
+    ((((uintptr_t)(to + at) | (uintptr_t)(from + start)) |                                                           \
+      (uintptr_t)((run) | (stride) | to_step | step | to_leap | leap) * SL_ELEMENT_SIZE) % (bytes) == 0)
+#define SL_IS_BY_16(run, stride)                                                                                     \
+    (count > 1 && SL_BEGIN_AT(16, run, stride) && !SL_BEGIN_AT(32, run, stride) && SL_STORES_WAIT)
+/* Whether 16 bytes of a stream take no more shuffles than their share of a longer vector. */
+#define SL_SPLITS_BY_16(k) ((k) == 2 || ((k) == 4 && SL_ELEMENT_SIZE >= 4))
+#define SL_JOINS_BY_16(k) ((k) != 3)
+
+/* Defines a split and a join by vectors of 16 bytes, for rows of whole ones. */
+#define SL_DEFINE_BY_16(k)                                                                                           \
+    SL_OUT_OF_LINE void sl_split_by_16_##k(element *restrict to, int64_t to_stride, const element *restrict from,    \
+                                           int64_t columns, int64_t count, int64_t to_step, int64_t step,            \
+                                           int64_t high, int64_t to_leap, int64_t leap)                              \
+    {                                                                                                                \
+        SL_FOR_EACH_TURN(for (int64_t j = 0; j < columns; j += SL_LANES_16)                                          \
+                             sl_split_16(into + j, to_stride, out_of + k * j, k, 1, SL_LANES_16);)                   \
+    }                                                                                                                \
+    SL_OUT_OF_LINE void sl_join_by_16_##k(element *restrict to, const element *restrict from, int64_t stride,        \
+                                          int64_t rows, int64_t count, int64_t to_step, int64_t step, int64_t high,  \
+                                          int64_t to_leap, int64_t leap)                                             \
+    {                                                                                                                \
+        SL_FOR_EACH_TURN(for (int64_t j = 0; j < rows; j += SL_LANES_16)                                             \
+                             sl_join_16(into + k * j, out_of + j, stride, k, 1, SL_LANES_16);)                       \
+    }
+#define SL_SPLIT_BY_16(k)                                                                                            \
+    if (SL_SPLITS_BY_16(k) && !(far && SL_HAS_BYTE_MASKS) && SL_IS_BY_16(columns, to_stride))                        \
+        sl_split_by_16_##k(to + at, to_stride, from + start, columns, count, to_step, step, high, to_leap, leap);    \
+    else
+#define SL_JOIN_BY_16(k)                                                                                             \
+    if (SL_JOINS_BY_16(k) && !far && rows > SL_STREAM_LANES && SL_IS_BY_16(rows, stride))                            \
+        sl_join_by_16_##k(to + at, from + start, stride, rows, count, to_step, step, high, to_leap, leap);           \
+    else
+#else
+#define SL_DEFINE_BY_16(k)
+#define SL_SPLIT_BY_16(k)
+#define SL_JOIN_BY_16(k)
+#endif
+
 /* Whether this text defines the functions for k streams: all of them, or compiled apart those of SL_STREAMS. */
 #ifdef SL_LINKED
 #define SL_DEFINES_STREAMS(k) (SL_STREAMS >> (k) & 1)
@@ -1894,13 +1937,16 @@ SL_ALWAYS_INLINE void sl_join(element *restrict to, const element *restrict from
 #define SL_DEFINES_STREAMS(k) 1
 #endif
 #define SL_DEFINE_STREAMS(k)                                                                                         \
+    SL_DEFINE_BY_16(k)                                                                                               \
     SL_DECLARE_SPLIT(sl_split_##k)                                                                                   \
     {                                                                                                                \
+        SL_SPLIT_BY_16(k)                                                                                            \
         sl_split(to + at, to_stride, from + start, columns, count, to_step, step, high, to_leap, leap, far,          \
                  sl_split_##k, k);                                                                                   \
     }                                                                                                                \
     SL_DECLARE_JOIN(sl_join_##k)                                                                                     \
     {                                                                                                                \
+        SL_JOIN_BY_16(k)                                                                                             \
         sl_join(to + at, from + start, stride, rows, count, to_step, step, high, to_leap, leap, far, sl_join_##k,    \
                 k);                                                                                                  \
     }

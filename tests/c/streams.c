@@ -23,6 +23,12 @@ static int64_t at_least(int64_t extent)
     return below(2) ? (extent + line - 1) / line * line : extent + below(2) * below(20);
 }
 
+/* Where an array begins: anywhere, or at a multiple of 16 bytes. */
+static size_t lead_of(void)
+{
+    return (size_t)(below(2) ? below(64) : 16 * below(4));
+}
+
 static int differs(void)
 {
     static const int64_t extents[] = {1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 31, 33, 40, 48, 56, 63, 65, 100, 129, 300, 1500};
@@ -36,8 +42,8 @@ static int differs(void)
     const int64_t row_step = k * length + below(2) * below(9), row_leap = count * row_step;
     const int64_t last = (count - 1) * step + (high - 1) * leap + (k - 1) * stride + length;
     const int64_t row_last = (count - 1) * row_step + (high - 1) * row_leap + k * length;
-    const size_t to_size = (size_t)(splits ? last : row_last) * sizeof(element), lead = (size_t)below(64);
-    const size_t from_size = (size_t)(splits ? row_last : last) * sizeof(element), from_lead = (size_t)below(64);
+    const size_t to_size = (size_t)(splits ? last : row_last) * sizeof(element), lead = lead_of();
+    const size_t from_size = (size_t)(splits ? row_last : last) * sizeof(element), from_lead = lead_of();
     unsigned char *const to_room = malloc(lead + to_size), *const from_room = malloc(from_lead + from_size);
     element *const to = (element *)(void *)(to_room + lead), *const expected = malloc(to_size);
     element *const from = (element *)(void *)(from_room + from_lead);
