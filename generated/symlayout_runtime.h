@@ -518,6 +518,14 @@ SL_OUT_OF_LINE int sl_stores_wait(void)
 #define SL_STORES_WAIT sl_stores_wait()
 #endif
 
+/* An output of fewer bytes than this is near: the second-level cache holds it beside the source. */
+#ifndef SL_NEAR_BYTES
+#define SL_NEAR_BYTES (sl_cache_bytes(2) / 2)
+#define SL_NEAR_LEAST (INT64_C(128) << 10) /* below, the size of the cache is not asked for */
+#else
+#define SL_NEAR_LEAST SL_NEAR_BYTES
+#endif
+
 /* Far stores: an output larger than the last-level cache is written around the caches (non-temporal stores).
  *
  * Assumes: a store is of a whole vector at an address that is a multiple of its size, and the kernel ends with
@@ -3177,6 +3185,17 @@ SL_INLINE int64_t sl_elements_to_line(const element *first, const sl_axis *axis,
     return same && extent >= 4 * SL_TILE ? left / SL_ELEMENT_SIZE % SL_TILE : 0;
 }
 
+/* Rows that are written before others beside them: the TLB keeps their pages. */
+#ifndef SL_ROWS_OF_PAGES
+#define SL_ROWS_OF_PAGES 2048
+#endif
+
+/* Whether all offsets of *axis* are at the begins of lines, if the first one is. */
+SL_INLINE int sl_begins_lines(const sl_axis *axis)
+{
+    return (axis->step | axis->leap | axis->jump) * SL_ELEMENT_SIZE % 64 == 0;
+}
+
 /* A panel has SL_PANEL_HEIGHT rows of SL_PANEL_WIDTH elements, four and eight cache lines: it stays in the cache.
  * It is read in strips. */
 #define SL_PANEL_WIDTH (512 / SL_ELEMENT_SIZE)
@@ -3307,6 +3326,161 @@ SL_OUT_OF_LINE void sl_transpose_panels(element *restrict to, const sl_axis *row
                 const int64_t row = rows->high == 1 ? (i + k) * rows->step : sl_offset(rows, i + k);
                 sl_write_row(to + row + j, held + k * SL_PANEL_PITCH, across);
             }
+        }
+    }
+}
+#endif
+
+/* Staging: what tiles side by side write is collected, and written in long pieces of rows.
+ *
+ * Assumes: offsets in elements, as in a tile: to[row[i] + j].
+ * Needs: axes, copy, far_stores, zips. */
+
+/* Tiles of a block, each way.  The lines of a block, each perhaps in a page of its own, are a few hundred. */
+#ifndef SL_TILES_PER_BLOCK
+#define SL_TILES_PER_BLOCK 8
+#endif
+/* Whether SL_TILES_PER_BLOCK tiles side by side are staged, so that rows are written in long pieces, in whole cache
+ * lines: for far arrays; where rows begin anywhere in a line, so that vectors would cross lines, unless a vector is a
+ * line; and where all lines of a tile, 32 or more, fall into one set of the first-level cache, a way of which has 4 KB
+ * or more.  In two sets or more, and for fewer lines, staging costs more: a tile writes each line whole.  Where stores
+ * do not *wait*, rows that begin anywhere in a line are not staged: both ends of a piece are parts of lines. */
+#define SL_STAGED_STEP ((SL_TILES_PER_BLOCK + 1) * SL_TILE)
+SL_INLINE int sl_is_staged(const sl_axis *rows, int near, int far, int wait)
+{
+    const int64_t step = rows->step * SL_ELEMENT_SIZE;
+    if (!SL_HAS_SHUFFLES || (step % 64 != 0 && !wait))
+        return 0;
+    const int crosses = step % 64 != 0 ? SL_VECTOR_BYTES < 64 : rows->high == 1 && SL_TILE >= 32 && step % 4096 == 0;
+    return far || (!near && crosses);
+}
+
+/* The elements from the begin of a cache line to *to*; 0 where an element lies across the begin of a line. */
+SL_INLINE int64_t sl_elements_in_line(const element *to)
+{
+    const uintptr_t bytes = (uintptr_t)to % 64;
+    return bytes % SL_ELEMENT_SIZE == 0 ? (int64_t)(bytes / SL_ELEMENT_SIZE) : 0;
+}
+
+/* Places the first *rows* staged rows of *count* elements: row i is staged at *at*[i], behind the row before if it
+ * follows that in the output, or else as far from the begin of a cache line as it will be there. */
+SL_INLINE void sl_place_staged(int64_t *at, const element *to, const int64_t *row, int64_t rows, int64_t count)
+{
+    for (int64_t i = 0; i < rows; ++i)
+        at[i] = i > 0 && row[i] == row[i - 1] + count ? at[i - 1] + count
+                                                      : i * SL_STAGED_STEP + sl_elements_in_line(to + row[i]);
+}
+
+/* Writes a staged row of *count* elements to the output: whole cache lines, and what is left at both ends. */
+SL_OUT_OF_LINE void sl_write_staged(element *restrict to, const element *restrict held, int64_t count, int far)
+{
+    const int64_t lead = -sl_elements_in_line(to) & (SL_TILE - 1), first = sl_min(lead, count);
+    const int64_t end = first + (count - first) / SL_TILE * SL_TILE;
+    sl_copy(to, 0, held, 0, first);
+#if SL_HAS_SHUFFLES
+    const int past = far && (uintptr_t)(to + first) % 64 == 0;
+    for (int64_t k = first; k < end; k += SL_LANES_MAX) {
+        const sl_bytes_max v = sl_load_max(held + k);
+        if (past)
+            sl_store_far_max(to + k, v);
+        else
+            sl_store_max(to + k, v);
+        SL_KEEP_LOOP();
+    }
+#else
+    (void)far;
+    sl_copy(to, first, held, first, end - first);
+#endif
+    sl_copy(to, end, held, end, count - end);
+}
+
+/* Writes *rows* staged rows of *count* elements: those that follow each other as one. */
+SL_INLINE void sl_write_staged_rows(element *restrict to, const int64_t *row, const element *restrict held,
+                                    const int64_t *at, int64_t rows, int64_t count, int far)
+{
+    for (int64_t i = 0, next; i < rows; i = next) {
+        for (next = i + 1; next < rows && row[next] == row[next - 1] + count; ++next)
+            continue;
+        sl_write_staged(to + row[i], held + at[i], (next - i) * count, far);
+    }
+}
+
+/* Transposes that write whole lines of the output, which are fetched before: where a store waits for its line.
+ *
+ * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
+ * Needs: caches, transpose_panels, transpose_staging, transpose_strips. */
+
+#define SL_HAS_FETCHED_LINES SL_HAS_PANELS
+
+#if SL_HAS_FETCHED_LINES
+/* Lines that are written side by side: two, since the processor fetches lines in pairs.  Where rows begin anywhere in a
+ * line, four have fewer parts of lines at their ends, unless the rows are short, half of a page: then the second-level
+ * cache keeps all lines of an eighth of the rows whose pages the TLB keeps. */
+#define SL_LINES_FETCHED 2
+#define SL_MOST_FETCHED 4
+/* So many rows before a row is written, its lines are fetched. */
+#define SL_ROWS_FETCHED 8
+/* So many rows of the source are read ahead where few columns are read at once. */
+#define SL_ROWS_AHEAD 32
+
+/* Whether *bytes* take less time in fetched lines than in tiles: both arrays together are larger than the second-level
+ * cache, or the lines that are read do not crowd a set.  Where the lines that are written crowd a set, tiles may keep
+ * them, or write each at once, since a vector is one; then they are better unless what they read crowds sets too.  Where
+ * rows begin anywhere in a line, lines that crowd sets on both sides are better staged. */
+SL_INLINE int sl_pays_in_fetched_lines(const sl_axis *rows, const sl_axis *columns, int64_t bytes)
+{
+    const int64_t ways = SL_WAYS;
+    if (rows->high > 1 || rows->count < 2 * SL_ROWS_FETCHED || sl_extent(columns) < SL_TILE)
+        return 0;
+    if (bytes <= 2 * SL_NEAR_BYTES && sl_lines_in_a_set(columns, SL_LINES_FETCHED * SL_TILE) >= ways)
+        return 0;
+    if (sl_lines_in_a_set(rows, 2 * SL_ROWS_FETCHED) <= ways)
+        return 1;
+    const int kept = SL_VECTOR_BYTES == 64 || sl_lines_in_a_set(rows, SL_TILE) <= ways;
+    const int crowd = sl_lines_in_a_set(columns, SL_TILES_PER_BLOCK * SL_TILE) > ways;
+    return sl_begins_lines(rows) ? crowd || !kept : !crowd && !kept;
+}
+
+/* Transposes *rows* >= SL_LANES_16 even rows of a multiple of SL_STRIP columns, which begin at *column*, a few rows of
+ * all before the next; the source is read *ahead* by so many rows, unless by none. */
+SL_OUT_OF_LINE void sl_transpose_fetched_rows(element *restrict to, int64_t row_step, const element *restrict from,
+                                              const int64_t *column, int64_t rows, int64_t columns, int64_t ahead)
+{
+    for (int64_t top = 0; top < rows; top += SL_LANES_16) {
+        const int64_t i = sl_min(top, rows - SL_LANES_16);
+        for (int64_t k = top + SL_ROWS_FETCHED; k < sl_min(rows, top + SL_ROWS_FETCHED + SL_LANES_16); ++k)
+            for (int64_t line = 0; line < columns; line += SL_TILE)
+                __builtin_prefetch(to + k * row_step + line, 1, 3);
+        if (ahead > 0 && top % SL_TILE == 0 && top + ahead < rows)
+            for (int64_t k = 0; k < columns; ++k)
+                __builtin_prefetch(from + top + ahead + column[k], 0, 2);
+        for (int64_t j = 0; j < columns; j += SL_STRIP) {
+            const element *at[SL_STRIP];
+            sl_begin_strip(at, from + i, column + j, SL_STRIP);
+            sl_transpose_rows(to + i * row_step + j, 0, row_step, at, 0);
+        }
+    }
+}
+
+/* Transposes once, of rows of one level. */
+SL_OUT_OF_LINE void sl_transpose_in_fetched_lines(element *restrict to, const sl_axis *rows,
+                                                  const element *restrict from, const sl_axis *columns, int far)
+{
+    const int64_t width = sl_extent(columns), height = rows->count, lead = sl_elements_to_line(to, rows, width);
+    const int whole = sl_begins_lines(rows), is_short = rows->step * SL_ELEMENT_SIZE < 2048;
+    const int64_t wide = (whole || is_short ? SL_LINES_FETCHED : SL_MOST_FETCHED) * SL_TILE;
+    const int64_t high = sl_alike(height, SL_ROWS_OF_PAGES / (is_short ? 8 : 1), SL_TILE);
+    const int64_t ahead = far ? 4 * SL_TILE : whole ? SL_ROWS_AHEAD : 0;
+    int64_t column[SL_MOST_FETCHED * SL_TILE];
+    for (int64_t top = 0; top < height; top += high) {
+        const int64_t i = sl_min(top, height - SL_LANES_16), down = sl_min(high, height - i);
+        for (int64_t left = 0, end; left < width; left = end) {
+            end = sl_min(width, left == 0 && lead > 0 ? lead : left + wide);
+            if (left == 0 && end == width)
+                end -= width % SL_STRIP;
+            const int64_t across = (end - left + SL_STRIP - 1) / SL_STRIP * SL_STRIP, j = sl_min(left, width - across);
+            sl_offsets(column, columns, j, across);
+            sl_transpose_fetched_rows(to + i * rows->step + j, rows->step, from + i, column, down, across, ahead);
         }
     }
 }
@@ -3750,80 +3924,6 @@ SL_DECLARE_BAND(sl_transpose_band)
 }
 #endif
 
-/* Staging: what tiles side by side write is collected, and written in long pieces of rows.
- *
- * Assumes: offsets in elements, as in a tile: to[row[i] + j].
- * Needs: axes, copy, far_stores, zips. */
-
-/* Tiles of a block, each way.  The lines of a block, each perhaps in a page of its own, are a few hundred. */
-#ifndef SL_TILES_PER_BLOCK
-#define SL_TILES_PER_BLOCK 8
-#endif
-/* Whether SL_TILES_PER_BLOCK tiles side by side are staged, so that rows are written in long pieces, in whole cache
- * lines: for far arrays; where rows begin anywhere in a line, so that vectors would cross lines, unless a vector is a
- * line; and where all lines of a tile, 32 or more, fall into one set of the first-level cache, a way of which has 4 KB
- * or more.  In two sets or more, and for fewer lines, staging costs more: a tile writes each line whole.  Where stores
- * do not *wait*, rows that begin anywhere in a line are not staged: both ends of a piece are parts of lines. */
-#define SL_STAGED_STEP ((SL_TILES_PER_BLOCK + 1) * SL_TILE)
-SL_INLINE int sl_is_staged(const sl_axis *rows, int near, int far, int wait)
-{
-    const int64_t step = rows->step * SL_ELEMENT_SIZE;
-    if (!SL_HAS_SHUFFLES || (step % 64 != 0 && !wait))
-        return 0;
-    const int crosses = step % 64 != 0 ? SL_VECTOR_BYTES < 64 : rows->high == 1 && SL_TILE >= 32 && step % 4096 == 0;
-    return far || (!near && crosses);
-}
-
-/* The elements from the begin of a cache line to *to*; 0 where an element lies across the begin of a line. */
-SL_INLINE int64_t sl_elements_in_line(const element *to)
-{
-    const uintptr_t bytes = (uintptr_t)to % 64;
-    return bytes % SL_ELEMENT_SIZE == 0 ? (int64_t)(bytes / SL_ELEMENT_SIZE) : 0;
-}
-
-/* Places the first *rows* staged rows of *count* elements: row i is staged at *at*[i], behind the row before if it
- * follows that in the output, or else as far from the begin of a cache line as it will be there. */
-SL_INLINE void sl_place_staged(int64_t *at, const element *to, const int64_t *row, int64_t rows, int64_t count)
-{
-    for (int64_t i = 0; i < rows; ++i)
-        at[i] = i > 0 && row[i] == row[i - 1] + count ? at[i - 1] + count
-                                                      : i * SL_STAGED_STEP + sl_elements_in_line(to + row[i]);
-}
-
-/* Writes a staged row of *count* elements to the output: whole cache lines, and what is left at both ends. */
-SL_OUT_OF_LINE void sl_write_staged(element *restrict to, const element *restrict held, int64_t count, int far)
-{
-    const int64_t lead = -sl_elements_in_line(to) & (SL_TILE - 1), first = sl_min(lead, count);
-    const int64_t end = first + (count - first) / SL_TILE * SL_TILE;
-    sl_copy(to, 0, held, 0, first);
-#if SL_HAS_SHUFFLES
-    const int past = far && (uintptr_t)(to + first) % 64 == 0;
-    for (int64_t k = first; k < end; k += SL_LANES_MAX) {
-        const sl_bytes_max v = sl_load_max(held + k);
-        if (past)
-            sl_store_far_max(to + k, v);
-        else
-            sl_store_max(to + k, v);
-        SL_KEEP_LOOP();
-    }
-#else
-    (void)far;
-    sl_copy(to, first, held, first, end - first);
-#endif
-    sl_copy(to, end, held, end, count - end);
-}
-
-/* Writes *rows* staged rows of *count* elements: those that follow each other as one. */
-SL_INLINE void sl_write_staged_rows(element *restrict to, const int64_t *row, const element *restrict held,
-                                    const int64_t *at, int64_t rows, int64_t count, int far)
-{
-    for (int64_t i = 0, next; i < rows; i = next) {
-        for (next = i + 1; next < rows && row[next] == row[next - 1] + count; ++next)
-            continue;
-        sl_write_staged(to + row[i], held + at[i], (next - i) * count, far);
-    }
-}
-
 /* A transpose of one tile, a cache line a side, or of a column of squares.
  *
  * Assumes: row[i] and column[j] are offsets in elements: to[row[i] + j] = from[i + column[j]].
@@ -4099,11 +4199,11 @@ typedef struct {
     sl_offset_table across[SL_TILES_PER_BLOCK][2];
 } sl_block;
 
-/* Places the tiles of the block that begins at column *left*. */
-SL_OUT_OF_LINE void sl_begin_block(sl_block *block, const sl_axis *columns, int64_t left, int64_t width)
+/* Places the tiles of the block of columns *left* to *left* + *side*. */
+SL_OUT_OF_LINE void sl_begin_block(sl_block *block, const sl_axis *columns, int64_t left, int64_t side, int64_t width)
 {
     int64_t tiles = 0;
-    const int64_t end = sl_min(width, left + SL_TILES_PER_BLOCK * SL_TILE);
+    const int64_t end = sl_min(width, left + side);
     for (int64_t beside = left; beside < end; beside += SL_TILE, ++tiles) {
         block->right[tiles] = beside;
         block->wide[tiles] = sl_tile_length(&block->right[tiles], width);
@@ -4112,6 +4212,9 @@ SL_OUT_OF_LINE void sl_begin_block(sl_block *block, const sl_axis *columns, int6
     }
     block->tiles = tiles;
 }
+
+/* Blocks that are long and narrow: the processor reads so many columns ahead by itself, and fetches lines in pairs. */
+#define SL_NARROW_SIDE sl_min(SL_TILES_PER_BLOCK * SL_TILE, sl_max(2 * SL_TILE, 32))
 
 /* How whole tiles are transposed: by tables of offsets; with one step each way, as it comes; or in the order that
  * finishes the lines that are written, or those that are read, before they leave the cache. */
@@ -4122,8 +4225,8 @@ typedef struct {
     element held[SL_TILE * SL_STAGED_STEP] __attribute__((aligned(64)));
     int64_t held_row[SL_TILE];
     sl_block now, then; /* the block that is transposed, and the one that is read ahead */
-    sl_offset_table down[2];
-    int64_t height, width, readable, writable;
+    sl_offset_table below[2];
+    int64_t height, width, side, down, readable, writable; /* blocks have *down* rows of *side* columns */
     int far, staged, joined, fetched, deep, dense, lines;
     sl_order order;
 } sl_tiling;
@@ -4152,6 +4255,11 @@ SL_OUT_OF_LINE void sl_begin_tiling(sl_tiling *tiling, const sl_axis *rows, cons
     tiling->staged = width >= 2 * SL_TILE && sl_is_staged(rows, near, far, wait || (tiling->joined && far));
     tiling->fetched = wait && !(tiling->staged && far);
     tiling->deep = tiling->staged || far || deep;
+    /* Of far rows of whole lines, where stores wait. */
+    const int narrow = wait && far && tiling->staged && !tiling->joined &&
+                       sl_begins_lines(rows);
+    tiling->side = narrow ? SL_NARROW_SIDE : SL_TILES_PER_BLOCK * SL_TILE;
+    tiling->down = narrow ? SL_ROWS_OF_PAGES : tiling->deep ? height + SL_TILE : tiling->side;
     tiling->order = sl_order_of(rows->high == 1 && columns->high == 1 && !tiling->staged, crowd);
     tiling->lines = SL_HAS_LINES && crowd.read >= 2 * SL_WAYS;
     /* Rows follow each other where no level ends inside a tile: in the first of the two offset tables. */
@@ -4164,7 +4272,7 @@ SL_OUT_OF_LINE void sl_begin_tiling(sl_tiling *tiling, const sl_axis *rows, cons
     const int follow = rows->step == width && rows->high == 1 && width < SL_LANES_16 && !tiling->staged;
     tiling->readable = upwards ? leaps + (columns->top - 1) * columns->jump + height : none;
     tiling->writable = follow ? height * width : none;
-    tiling->down[0].phase = tiling->down[1].phase = -1;
+    tiling->below[0].phase = tiling->below[1].phase = -1;
     for (int64_t k = 0; k < SL_TILES_PER_BLOCK; ++k)
         for (int64_t table = 0; table < 2; ++table)
             tiling->now.across[k][table].phase = tiling->then.across[k][table].phase = -1;
@@ -4201,7 +4309,7 @@ SL_ALWAYS_INLINE void sl_transpose_any_tile(const sl_tiling *tiling, element *re
     else if (tiling->lines && high == SL_TILE && wide >= SL_LANES_MAX)
         sl_transpose_lines(to, row, from, column, wide);
 #endif
-    else if (tiling->dense && row == tiling->down->offset && high >= SL_LANES_MAX)
+    else if (tiling->dense && row == tiling->below->offset && high >= SL_LANES_MAX)
         sl_transpose_dense(to, row, from, column, high);
     else if (high >= SL_LANES_16 && wide >= SL_LANES_16)
         sl_transpose_part(to, row, from, column, high, wide);
@@ -4209,21 +4317,21 @@ SL_ALWAYS_INLINE void sl_transpose_any_tile(const sl_tiling *tiling, element *re
         sl_transpose_thin(to, row, from, column, high, wide, readable, writable);
 }
 
-/* Transposes the tiles of a block that begin at row *below*, which are *number* from its top; *beside* is where
- * those of the block that is read ahead are read, or null. */
+/* Transposes the tiles of a block that begin at row *below*, which are *number* from its top; it ends at row *end*.
+ * *beside* is where those of the block that is read ahead are read, or null. */
 SL_ALWAYS_INLINE void sl_transpose_beside(sl_tiling *tiling, element *restrict to, const sl_axis *rows,
                                           const element *restrict from, const sl_axis *columns, int64_t below,
-                                          int64_t number, const element *beside)
+                                          int64_t end, int64_t number, const element *beside)
 {
     const sl_block *const now = &tiling->now, *const then = &tiling->then;
     int64_t i = below, write;
     const int64_t high = sl_tile_length(&i, tiling->height), tiles = now->tiles, left = now->right[0];
-    const int64_t *const row = sl_offsets_from(tiling->down, rows, i, high, &write);
+    const int64_t *const row = sl_offsets_from(tiling->below, rows, i, high, &write);
     element *const block = to + write + left; /* what is written now: *high* by *count* */
     const int64_t count = now->right[tiles - 1] + now->wide[tiles - 1] - left;
     if (tiling->staged)
         sl_place_staged(tiling->held_row, block, row, high, count);
-    const int ahead = tiling->deep && high == SL_TILE && below + 8 * SL_TILE <= tiling->height;
+    const int ahead = tiling->deep && high == SL_TILE && below + 8 * SL_TILE <= end;
     for (int64_t k = 0; k < tiles; ++k) {
         const element *const source = from + now->read[k] + i;
         const int64_t right = now->right[k] - left, wide = now->wide[k];
@@ -4247,26 +4355,27 @@ SL_ALWAYS_INLINE void sl_transpose_beside(sl_tiling *tiling, element *restrict t
 SL_INLINE void sl_transpose_in_tiles(sl_tiling *tiling, element *restrict to, const sl_axis *rows,
                                      const element *restrict from, const sl_axis *columns, const element *after)
 {
-    const int64_t height = tiling->height, width = tiling->width, side = SL_TILES_PER_BLOCK * SL_TILE;
+    const int64_t height = tiling->height, width = tiling->width, side = tiling->side, ahead = 8 * SL_TILE;
     const int64_t lead_i = sl_elements_to_line(from, columns, height), lead_j = sl_elements_to_line(to, rows, width);
     const int64_t first_i = lead_i > 0 ? lead_i - SL_TILE : 0;
     const int64_t first_j = lead_j > 0 && !(tiling->staged && tiling->joined) ? lead_j - SL_TILE : 0;
-    const int64_t down = tiling->deep ? height - first_i : side;
-    for (int64_t top = first_i; top < height; top += down)
+    for (int64_t top = first_i, end; top < height; top = end) {
+        end = sl_min(height, top + tiling->down);
         for (int64_t left = first_j; left < width; left += side) {
-            sl_begin_block(&tiling->now, columns, left, width);
-            /* Where the columns end, those of the next block are read, from their begin, or of the next turn. */
+            sl_begin_block(&tiling->now, columns, left, side, width);
+            /* Where the columns end, those of the next block are read, beside or below, or of the next turn. */
             const int more = left + side < width;
-            const element *const next = !tiling->deep ? 0 : more ? from : after;
+            const element *const below_this = end < height ? from + end : after;
+            const element *const next = !tiling->deep ? 0 : more ? from + sl_max(0, top) : below_this;
             if (next)
-                sl_begin_block(&tiling->then, columns, more ? left + side : 0, width);
-            for (int64_t below = top; below < sl_min(height, top + down); below += SL_TILE) {
-                const int64_t over = below + 8 * SL_TILE - height;
-                const int64_t begin = height < 8 * SL_TILE ? below : over;
-                sl_transpose_beside(tiling, to, rows, from, columns, below, (below - top) / SL_TILE,
+                sl_begin_block(&tiling->then, columns, more ? left + side : 0, side, width);
+            for (int64_t below = top; below < end; below += SL_TILE) {
+                const int64_t over = below + ahead - end, begin = end - top < ahead ? below - top : over;
+                sl_transpose_beside(tiling, to, rows, from, columns, below, end, (below - top) / SL_TILE,
                                     next && over > 0 ? next + begin : 0);
             }
         }
+    }
 }
 
 /* Transposes that write whole lines of the output, and in blocks of long runs of the source.
@@ -4419,16 +4528,8 @@ SL_OUT_OF_LINE void sl_transpose_in_blocks(element *restrict to, const sl_axis *
 /* A transpose in tiles, or another way that takes less time: the choice of the way, for all turns.
  *
  * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
- * Needs: caches, far_stores, pieces, tiles, transpose_levels, transpose_panels, transpose_tiling,
- * transpose_whole_lines. */
-
-/* An output of fewer bytes than this is near: the second-level cache holds it beside the source. */
-#ifndef SL_NEAR_BYTES
-#define SL_NEAR_BYTES (sl_cache_bytes(2) / 2)
-#define SL_NEAR_LEAST (INT64_C(128) << 10) /* below, the size of the cache is not asked for */
-#else
-#define SL_NEAR_LEAST SL_NEAR_BYTES
-#endif
+ * Needs: caches, far_stores, pieces, tiles, transpose_fetched_lines, transpose_levels, transpose_panels,
+ * transpose_tiling, transpose_whole_lines. */
 
 /* Whether an output that is written *times* times, *bytes* bytes each, is near. */
 SL_INLINE int sl_is_near(int64_t bytes, int64_t times)
@@ -4437,14 +4538,16 @@ SL_INLINE int sl_is_near(int64_t bytes, int64_t times)
 }
 
 /* The ways to transpose once, but for levels; tiles do all that the others leave. */
-typedef enum { SL_IN_TILES, SL_IN_BAND, SL_IN_LINES, SL_IN_PANELS, SL_IN_BLOCKS } sl_way;
+typedef enum { SL_IN_TILES, SL_IN_BAND, SL_IN_LINES, SL_IN_FETCHED_LINES, SL_IN_PANELS, SL_IN_BLOCKS } sl_way;
 
-/* Chooses the way to transpose *bytes* bytes once, and sets the *lines* abreast.  Whole lines take the least time where
+/* Chooses the way to transpose *bytes* bytes once, and sets the *lines* abreast.  Where stores *wait*, lines are
+ * fetched and written whole, unless they are far: those are staged.  Elsewhere, whole lines take the least time where
  * their sets hold them.  Else bands are for fewer rows or columns than *fewest*, of lines that stay in the cache;
  * panels for lines that crowd sets on both sides; blocks for those that are read.  What is *deep* is read ahead, in
- * tiles or panels.  All but bands were measured where stores do not wait. */
+ * tiles or panels.  The ways after fetched lines, but bands, were measured where stores do not
+ * wait. */
 SL_INLINE sl_way sl_choose_way(const sl_axis *rows, const sl_axis *columns, int64_t bytes, int64_t fewest, int far,
-                               int deep, int many, sl_crowd crowd, int64_t *lines)
+                               int wait, int deep, int many, sl_crowd crowd, int64_t *lines)
 {
     const int64_t few = sl_min(sl_extent(rows), sl_extent(columns));
     const int is_band = few >= SL_LANES_16 && few < fewest && rows->high == 1 && columns->high == 1;
@@ -4453,6 +4556,8 @@ SL_INLINE sl_way sl_choose_way(const sl_axis *rows, const sl_axis *columns, int6
     if (bytes < SL_NEAR_LEAST)
         return is_band ? SL_IN_BAND : SL_IN_TILES;
     const int measured = !SL_STORES_WAIT;
+    if (wait && !(far && sl_begins_lines(rows)) && sl_pays_in_fetched_lines(rows, columns, bytes))
+        return SL_IN_FETCHED_LINES;
     *lines = measured && !deep ? sl_lines_abreast(rows, columns, crowd) : 0;
     if (*lines > 0)
         return SL_IN_LINES;
@@ -4462,31 +4567,33 @@ SL_INLINE sl_way sl_choose_way(const sl_axis *rows, const sl_axis *columns, int6
         return SL_IN_PANELS;
     return measured && !deep && sl_pays_in_blocks(rows, columns, crowd) ? SL_IN_BLOCKS : SL_IN_TILES;
 #elif SL_HAS_STRIPS
-    (void)far, (void)deep, (void)crowd, (void)lines;
+    (void)far, (void)wait, (void)deep, (void)crowd, (void)lines;
     if (bytes >= SL_NEAR_LEAST && few >= SL_TILED_FROM && !sl_keeps_lines(rows, SL_WAYS))
         return SL_IN_TILES;
     return is_band && sl_pays_in_strips(rows, columns, many) ? SL_IN_BAND : SL_IN_TILES;
 #else
-    (void)bytes, (void)far, (void)deep, (void)many, (void)crowd, (void)lines;
+    (void)bytes, (void)far, (void)wait, (void)deep, (void)many, (void)crowd, (void)lines;
     return is_band ? SL_IN_BAND : SL_IN_TILES;
 #endif
 }
 
 /* Transposes once, not in tiles but in *way*; of lines, *abreast* are side by side. */
 SL_INLINE void sl_transpose_in(sl_way way, element *restrict to, const sl_axis *rows, const element *restrict from,
-                               const sl_axis *columns, int64_t abreast)
+                               const sl_axis *columns, int64_t abreast, int far)
 {
     if (way == SL_IN_BAND)
         sl_transpose_band(to, rows->step, from, columns->step, rows->count, columns->count);
 #if SL_HAS_PANELS
     else if (way == SL_IN_LINES)
         sl_transpose_in_lines(to, rows, from, columns, abreast);
+    else if (way == SL_IN_FETCHED_LINES)
+        sl_transpose_in_fetched_lines(to, rows, from, columns, far);
     else if (way == SL_IN_PANELS)
         sl_transpose_panels(to, rows, from, columns);
     else
         sl_transpose_in_blocks(to, rows, from, columns);
 #else
-    (void)abreast;
+    (void)abreast, (void)far;
 #endif
 }
 
@@ -4514,13 +4621,13 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
     sl_begin_tiling(&tiling, rows, columns, crowd, near, far, wait,
                     !near && !wait && bytes >= SL_FAR_BYTES / 4 / times);
     int64_t abreast = 0;
-    const sl_way way = sl_choose_way(rows, columns, bytes, fewest, far, tiling.deep, many, crowd, &abreast);
+    const sl_way way = sl_choose_way(rows, columns, bytes, fewest, far, wait, tiling.deep, many, crowd, &abreast);
     for (int64_t turn = 0; turn < times; ++turn) {
         const int64_t c = turn % turns->count, h = turn / turns->count;
         element *const into = to + c * turns->to_step + h * turns->to_leap;
         const element *const out_of = from + c * turns->step + h * turns->leap;
         if (way != SL_IN_TILES) {
-            sl_transpose_in(way, into, rows, out_of, columns, abreast);
+            sl_transpose_in(way, into, rows, out_of, columns, abreast, far);
             continue;
         }
         const element *after = 0;

@@ -14,8 +14,11 @@ from tests.support.paths import ROOT
 
 SANITIZE = ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 NATIVE = ["-march=native"]
-LARGE = [*NATIVE, "-DSL_NEAR_BYTES=1", "-DSL_FAR_BYTES=16384", "-DSL_TILES_PER_BLOCK=3", "-DSL_STORES_WAIT=1"]
-"""As if the arrays were large: some tiles are held back, and go past the caches."""
+LARGE = [
+    *(*NATIVE, "-DSL_NEAR_BYTES=1", "-DSL_FAR_BYTES=16384", "-DSL_TILES_PER_BLOCK=3", "-DSL_ROWS_OF_PAGES=128"),
+    "-DSL_STORES_WAIT=1",
+]
+"""As if the arrays were large: lines are fetched, or tiles held back that go past the caches."""
 PROMPT = [*LARGE[:-1], "-DSL_STORES_WAIT=0"]
 """The same on a processor whose stores do not wait: fewer tiles are held back."""
 PANELS = [*NATIVE, "-DSL_NEAR_BYTES=1", "-DSL_STORES_WAIT=0", "-DSL_WAYS=0"]

@@ -17,6 +17,17 @@ SL_INLINE int64_t sl_elements_to_line(const element *first, const sl_axis *axis,
     return same && extent >= 4 * SL_TILE ? left / SL_ELEMENT_SIZE % SL_TILE : 0;
 }
 
+/* Rows that are written before others beside them: the TLB keeps their pages. */
+#ifndef SL_ROWS_OF_PAGES
+#define SL_ROWS_OF_PAGES 2048
+#endif
+
+/* Whether all offsets of *axis* are at the begins of lines, if the first one is. */
+SL_INLINE int sl_begins_lines(const sl_axis *axis)
+{
+    return (axis->step | axis->leap | axis->jump) * SL_ELEMENT_SIZE % 64 == 0;
+}
+
 /* A panel has SL_PANEL_HEIGHT rows of SL_PANEL_WIDTH elements, four and eight cache lines: it stays in the cache.
  * It is read in strips. */
 #define SL_PANEL_WIDTH (512 / SL_ELEMENT_SIZE)

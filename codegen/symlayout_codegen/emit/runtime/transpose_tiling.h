@@ -53,11 +53,11 @@ typedef struct {
     sl_offset_table across[SL_TILES_PER_BLOCK][2];
 } sl_block;
 
-/* Places the tiles of the block that begins at column *left*. */
-SL_OUT_OF_LINE void sl_begin_block(sl_block *block, const sl_axis *columns, int64_t left, int64_t width)
+/* Places the tiles of the block of columns *left* to *left* + *side*. */
+SL_OUT_OF_LINE void sl_begin_block(sl_block *block, const sl_axis *columns, int64_t left, int64_t side, int64_t width)
 {
     int64_t tiles = 0;
-    const int64_t end = sl_min(width, left + SL_TILES_PER_BLOCK * SL_TILE);
+    const int64_t end = sl_min(width, left + side);
     for (int64_t beside = left; beside < end; beside += SL_TILE, ++tiles) {
         block->right[tiles] = beside;
         block->wide[tiles] = sl_tile_length(&block->right[tiles], width);
@@ -66,6 +66,9 @@ SL_OUT_OF_LINE void sl_begin_block(sl_block *block, const sl_axis *columns, int6
     }
     block->tiles = tiles;
 }
+
+/* Blocks that are long and narrow: the processor reads so many columns ahead by itself, and fetches lines in pairs. */
+#define SL_NARROW_SIDE sl_min(SL_TILES_PER_BLOCK * SL_TILE, sl_max(2 * SL_TILE, 32))
 
 /* How whole tiles are transposed: by tables of offsets; with one step each way, as it comes; or in the order that
  * finishes the lines that are written, or those that are read, before they leave the cache. */
@@ -76,8 +79,8 @@ typedef struct {
     element held[SL_TILE * SL_STAGED_STEP] __attribute__((aligned(64)));
     int64_t held_row[SL_TILE];
     sl_block now, then; /* the block that is transposed, and the one that is read ahead */
-    sl_offset_table down[2];
-    int64_t height, width, readable, writable;
+    sl_offset_table below[2];
+    int64_t height, width, side, down, readable, writable; /* blocks have *down* rows of *side* columns */
     int far, staged, joined, fetched, deep, dense, lines;
     sl_order order;
 } sl_tiling;
@@ -106,6 +109,11 @@ SL_OUT_OF_LINE void sl_begin_tiling(sl_tiling *tiling, const sl_axis *rows, cons
     tiling->staged = width >= 2 * SL_TILE && sl_is_staged(rows, near, far, wait || (tiling->joined && far));
     tiling->fetched = wait && !(tiling->staged && far);
     tiling->deep = tiling->staged || far || deep;
+    /* Of far rows of whole lines, where stores wait. */
+    const int narrow = wait && far && tiling->staged && !tiling->joined &&
+                       sl_begins_lines(rows);
+    tiling->side = narrow ? SL_NARROW_SIDE : SL_TILES_PER_BLOCK * SL_TILE;
+    tiling->down = narrow ? SL_ROWS_OF_PAGES : tiling->deep ? height + SL_TILE : tiling->side;
     tiling->order = sl_order_of(rows->high == 1 && columns->high == 1 && !tiling->staged, crowd);
     tiling->lines = SL_HAS_LINES && crowd.read >= 2 * SL_WAYS;
     /* Rows follow each other where no level ends inside a tile: in the first of the two offset tables. */
@@ -118,7 +126,7 @@ SL_OUT_OF_LINE void sl_begin_tiling(sl_tiling *tiling, const sl_axis *rows, cons
     const int follow = rows->step == width && rows->high == 1 && width < SL_LANES_16 && !tiling->staged;
     tiling->readable = upwards ? leaps + (columns->top - 1) * columns->jump + height : none;
     tiling->writable = follow ? height * width : none;
-    tiling->down[0].phase = tiling->down[1].phase = -1;
+    tiling->below[0].phase = tiling->below[1].phase = -1;
     for (int64_t k = 0; k < SL_TILES_PER_BLOCK; ++k)
         for (int64_t table = 0; table < 2; ++table)
             tiling->now.across[k][table].phase = tiling->then.across[k][table].phase = -1;
@@ -155,7 +163,7 @@ SL_ALWAYS_INLINE void sl_transpose_any_tile(const sl_tiling *tiling, element *re
     else if (tiling->lines && high == SL_TILE && wide >= SL_LANES_MAX)
         sl_transpose_lines(to, row, from, column, wide);
 #endif
-    else if (tiling->dense && row == tiling->down->offset && high >= SL_LANES_MAX)
+    else if (tiling->dense && row == tiling->below->offset && high >= SL_LANES_MAX)
         sl_transpose_dense(to, row, from, column, high);
     else if (high >= SL_LANES_16 && wide >= SL_LANES_16)
         sl_transpose_part(to, row, from, column, high, wide);
@@ -163,21 +171,21 @@ SL_ALWAYS_INLINE void sl_transpose_any_tile(const sl_tiling *tiling, element *re
         sl_transpose_thin(to, row, from, column, high, wide, readable, writable);
 }
 
-/* Transposes the tiles of a block that begin at row *below*, which are *number* from its top; *beside* is where
- * those of the block that is read ahead are read, or null. */
+/* Transposes the tiles of a block that begin at row *below*, which are *number* from its top; it ends at row *end*.
+ * *beside* is where those of the block that is read ahead are read, or null. */
 SL_ALWAYS_INLINE void sl_transpose_beside(sl_tiling *tiling, element *restrict to, const sl_axis *rows,
                                           const element *restrict from, const sl_axis *columns, int64_t below,
-                                          int64_t number, const element *beside)
+                                          int64_t end, int64_t number, const element *beside)
 {
     const sl_block *const now = &tiling->now, *const then = &tiling->then;
     int64_t i = below, write;
     const int64_t high = sl_tile_length(&i, tiling->height), tiles = now->tiles, left = now->right[0];
-    const int64_t *const row = sl_offsets_from(tiling->down, rows, i, high, &write);
+    const int64_t *const row = sl_offsets_from(tiling->below, rows, i, high, &write);
     element *const block = to + write + left; /* what is written now: *high* by *count* */
     const int64_t count = now->right[tiles - 1] + now->wide[tiles - 1] - left;
     if (tiling->staged)
         sl_place_staged(tiling->held_row, block, row, high, count);
-    const int ahead = tiling->deep && high == SL_TILE && below + 8 * SL_TILE <= tiling->height;
+    const int ahead = tiling->deep && high == SL_TILE && below + 8 * SL_TILE <= end;
     for (int64_t k = 0; k < tiles; ++k) {
         const element *const source = from + now->read[k] + i;
         const int64_t right = now->right[k] - left, wide = now->wide[k];
@@ -201,24 +209,25 @@ SL_ALWAYS_INLINE void sl_transpose_beside(sl_tiling *tiling, element *restrict t
 SL_INLINE void sl_transpose_in_tiles(sl_tiling *tiling, element *restrict to, const sl_axis *rows,
                                      const element *restrict from, const sl_axis *columns, const element *after)
 {
-    const int64_t height = tiling->height, width = tiling->width, side = SL_TILES_PER_BLOCK * SL_TILE;
+    const int64_t height = tiling->height, width = tiling->width, side = tiling->side, ahead = 8 * SL_TILE;
     const int64_t lead_i = sl_elements_to_line(from, columns, height), lead_j = sl_elements_to_line(to, rows, width);
     const int64_t first_i = lead_i > 0 ? lead_i - SL_TILE : 0;
     const int64_t first_j = lead_j > 0 && !(tiling->staged && tiling->joined) ? lead_j - SL_TILE : 0;
-    const int64_t down = tiling->deep ? height - first_i : side;
-    for (int64_t top = first_i; top < height; top += down)
+    for (int64_t top = first_i, end; top < height; top = end) {
+        end = sl_min(height, top + tiling->down);
         for (int64_t left = first_j; left < width; left += side) {
-            sl_begin_block(&tiling->now, columns, left, width);
-            /* Where the columns end, those of the next block are read, from their begin, or of the next turn. */
+            sl_begin_block(&tiling->now, columns, left, side, width);
+            /* Where the columns end, those of the next block are read, beside or below, or of the next turn. */
             const int more = left + side < width;
-            const element *const next = !tiling->deep ? 0 : more ? from : after;
+            const element *const below_this = end < height ? from + end : after;
+            const element *const next = !tiling->deep ? 0 : more ? from + sl_max(0, top) : below_this;
             if (next)
-                sl_begin_block(&tiling->then, columns, more ? left + side : 0, width);
-            for (int64_t below = top; below < sl_min(height, top + down); below += SL_TILE) {
-                const int64_t over = below + 8 * SL_TILE - height;
-                const int64_t begin = height < 8 * SL_TILE ? below : over;
-                sl_transpose_beside(tiling, to, rows, from, columns, below, (below - top) / SL_TILE,
+                sl_begin_block(&tiling->then, columns, more ? left + side : 0, side, width);
+            for (int64_t below = top; below < end; below += SL_TILE) {
+                const int64_t over = below + ahead - end, begin = end - top < ahead ? below - top : over;
+                sl_transpose_beside(tiling, to, rows, from, columns, below, end, (below - top) / SL_TILE,
                                     next && over > 0 ? next + begin : 0);
             }
         }
+    }
 }
