@@ -30,6 +30,11 @@ def anchors(page: str) -> set[str]:
     return {re.sub(r"[\s-]+", "-", re.sub(r"[^\w\s-]", "", h).strip().lower()) for h in headings}
 
 
+def whole(page: str) -> str:
+    """Return *page* with the files that it includes."""
+    return re.sub(r'^--8<-- "(.+)"$', lambda found: (ROOT / found[1]).read_text(encoding="utf-8"), page, flags=re.M)
+
+
 def nav_entries(config: str) -> Iterator[str]:
     """Yield the pages that mkdocs.yml names; read line by line, since YAML is no dependency of the tests."""
     for line in config.partition("\nnav:\n")[2].splitlines():
@@ -65,7 +70,7 @@ def test_a_block_that_would_not_run_is_noticed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", PAGES)
 def test_links_lead_to_a_page_and_a_heading(name: str) -> None:
-    for link in snippets.links(PAGES[name]):
+    for link in snippets.links(whole(PAGES[name])):
         if re.match(r"https?:", link):
             continue
         path, _, anchor = link.partition("#")
