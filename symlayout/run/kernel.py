@@ -217,8 +217,11 @@ class Kernel:
             np.copyto(out, self._storage.interpret(self._chain, inputs, plan.dims))
             return out
         plan.run(plan.native, inputs, out)
+        native = self._as_wanted(plan.native)
+        if native is not plan.native:
+            plan = self._plans[key] = replace(plan, native=native)
         if threads is None and all(a is b for a, b in zip(inputs, given, strict=True)):
-            self._memories.add(passed, plan, plan.native, inputs, out)
+            self._memories.add(passed, plan, native, inputs, out)
             self._call_remembered = self._memories.call(None)
         return out
 
@@ -235,7 +238,7 @@ class Kernel:
         plan = self._plan(inputs, out, {} if dims is None else dim_values(dims), 1)
         if plan.native is None:
             return None
-        return plan.native.at_addresses(plan.arguments, plan.fills, len(inputs) + 1)
+        return plan.native.whole().at_addresses(plan.arguments, plan.fills, len(inputs) + 1)
 
     def write(self, out: Array, inputs: list[Array], dims: Mapping[str, int]) -> bool:
         """Write *out* for the value of every dim, by name, and contiguous arrays of one type; return whether C did.
@@ -254,6 +257,7 @@ class Kernel:
         fills = np.frombuffer(b"".join(self._storage.fill(f, out.dtype) for f in held), BYTE) if held else None
         arguments = tuple([dims[name] for name in self._input.facts.dims])
         Plan(out.shape, out.dtype, arguments, native, fills, dict(dims), 1).run(native, inputs, out)
+        self._as_wanted(native)
         return True
 
     def _plan(self, inputs: list[Array], out: Array | None, dims: dict[str, int], threads: int) -> Plan:
@@ -302,7 +306,11 @@ class Kernel:
             timed = replace(plan, arguments=given)
             arguments = (*plan.arguments, plan.threads)
             self._tuned[key] = tune(
-                nest, plan.dtype.itemsize, native, arguments, lambda candidate: timed.run(candidate, inputs, out)
+                nest,
+                plan.dtype.itemsize,
+                native.whole(),
+                arguments,
+                lambda candidate: timed.run(candidate, inputs, out),
             )
         return self._tuned[key]
 
@@ -339,7 +347,7 @@ class Kernel:
         try:
             with trampoline.beside():
                 nest = self._nest(self._number(dtype), strided=strided)[0]
-                native = compile_nest(nest, dtype.itemsize, march=self._march)
+                native = compile_nest(nest, dtype.itemsize, march=self._march, streams=0)
         except (CompilerError, InconclusiveError) as error:
             if self._strict:
                 raise
@@ -354,6 +362,13 @@ class Kernel:
             native = None
         self._natives[key] = native
         return native
+
+    def _as_wanted(self, native: CompiledKernel) -> CompiledKernel:
+        """Return *native* linked to what its last call wanted, for this call's shapes and new ones."""
+        made = native.as_wanted()
+        if made is not native:
+            self._natives.update((key, made) for key, known in [*self._natives.items()] if known is native)
+        return made
 
 
 class ComputedKernel(Kernel):
@@ -503,7 +518,8 @@ def compile(
         Dims to fix.  The kernel is specialised for these values.
     dtype : dtype_like, optional
         The element type.  It replaces a type that the tensor declares, if elements are only moved.  Without either,
-        the kernel takes every element type, and is compiled for each element size at the first call.  ``"uint4x2"``
+        the kernel takes every element type, and is compiled for each element size at the first call.  A transpose of
+        unknown extents is linked anew after the first call for two to four rows or columns: 0.2 s.  ``"uint4x2"``
         and ``"int4x2"`` are 4-bit integers, two in each byte along the last axis, the first in the low half: an array
         of shape ``(..., n)`` and type uint8 holds a tensor of shape ``(..., 2*n)``.
     strict : bool

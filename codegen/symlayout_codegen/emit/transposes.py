@@ -26,14 +26,22 @@ _PLANNERS = frozenset({"copy_rows"})
 _PLANNED_SIZE = 2
 """The most bytes of an element whose turns are planned; rows of such elements take longer by plans that are linked."""
 
+_STREAMS = range(2, MOST_STREAMS + 1)
+ALL_STREAMS = sum(1 << k for k in _STREAMS)
+"""The bits ``1 << k`` of all numbers k of streams."""
+
 _IDLE = without_passes("no-tree-ccp", "ira-region=one")
 """What leaves out further passes in objects, whose vectors are explicit."""
 
 
-def compiled_apart(program: Program, element_size: int) -> dict[str, str]:
+def compiled_apart(program: Program, element_size: int, streams: int = ALL_STREAMS) -> dict[str, str]:
     """Return the C files that are compiled apart and linked to the kernel, by name; none if it has all in its own.
 
     A text depends on the element size and on the choices of the schedule alone: many kernels have the same.
+
+    Parameters
+    ----------
+    streams : see `linked_streams`.
     """
     nest = program.nest
     called, size = parts_of(program.body, nest.halves), moved_size(program, element_size)
@@ -44,19 +52,20 @@ def compiled_apart(program: Program, element_size: int) -> dict[str, str]:
         or APART & set(in_order(called - _CALLERS - _PLANNERS))
     ):
         return {}
-    made, streams, texts = _between_axes(program), 0, {}
+    made, bits, texts = _between_axes(program), linked_streams(program, streams), {}
     if called & _PLANNERS or (made and size <= _PLANNED_SIZE):
         texts["row_plans.c"] = _apart("row plans", 1, "", "row_plans")  # of bytes: the same for all elements
     if made:
-        texts["transpose_pieces.c"] = _apart("ways, and pieces of tiles", size, "", "transpose_pieces", "transpose_ways")
+        texts["transpose_pieces.c"] = _apart(
+            "ways, and pieces of tiles", size, "", "transpose_pieces", "transpose_ways"
+        )
         macros = "".join(f"{line}\n" for line in _block_macros(program))
         texts["transpose_tiles.c"] = _apart("tiles", size, macros, "transpose_tiles")
-        streams = _stream_bits(program, made)
     for each in _transposes(program):
         for k in (each.splits, each.joins):  # which may be the same number
-            streams |= 0 if k is None else 1 << k
+            bits |= 0 if k is None else 1 << k
     for k in _STREAMS:
-        if streams >> k & 1:
+        if bits >> k & 1:
             texts[f"streams_{k}.c"] = _apart(f"{k} streams", size, f"#define SL_STREAMS {1 << k}\n", "split_join")
     return texts
 
@@ -73,12 +82,34 @@ def moved_size(program: Program, element_size: int) -> int:
     return (program.tile_size or 1) if program.nest.types else element_size
 
 
-def transpose_macros(program: Program) -> Iterator[str]:
-    """Yield what tells the runtime in which way to transpose, where it is not its own way and there are transposes."""
-    if made := _between_axes(program):
+def transpose_macros(program: Program, streams: int = ALL_STREAMS) -> Iterator[str]:
+    """Yield what tells the runtime in which way to transpose, where it is not its own way and there are transposes.
+
+    Parameters
+    ----------
+    streams : see `linked_streams`.
+    """
+    if _between_axes(program):
         yield from _block_macros(program)
-        if not program.nest.halves and (bits := _stream_bits(program, made)) != _ALL_STREAMS:
+        if not program.nest.halves and (bits := linked_streams(program, streams)) != ALL_STREAMS:
             yield f"#define SL_STREAMS {bits}"
+        if later_streams(program, streams):
+            yield "#define SL_STREAMS_LATER"
+
+
+def linked_streams(program: Program, streams: int) -> int:
+    """Return the bits ``1 << k`` of the numbers k of streams that the kernel's transposes are linked to.
+
+    They are those that an axis can have; where extents are unknown, *streams*.
+    """
+    known = _stream_bits(program, _between_axes(program))
+    return streams if known is None else known
+
+
+def later_streams(program: Program, streams: int) -> int:
+    """Return the bits of the streams that calls may want and the kernel is not linked to."""
+    known = _stream_bits(program, _between_axes(program))
+    return 0 if known is not None else ALL_STREAMS & ~streams
 
 
 def _between_axes(program: Program) -> list[Transpose]:
@@ -102,15 +133,11 @@ def _block_macros(program: Program) -> Iterator[str]:
         yield f"#define SL_FAR_BYTES {literal(program.choice.past)}"
 
 
-_STREAMS = range(2, MOST_STREAMS + 1)
-_ALL_STREAMS = sum(1 << k for k in _STREAMS)
-
-
-def _stream_bits(program: Program, made: Sequence[Transpose]) -> int:
+def _stream_bits(program: Program, made: Sequence[Transpose]) -> int | None:
     """Return the bits ``1 << k`` of the numbers k of streams that an axis of the transposes *made* can have.
 
-    The runtime joins levels of axes: an axis has a product of their extents.  What a part does of a loop counts as the
-    whole loop; where it is shorter, the runtime does without streams.
+    None where an extent is unknown.  The runtime joins levels of axes: an axis has a product of their extents.  What a
+    part does of a loop counts as the whole loop; where it is shorter, the runtime does without streams.
     """
     whole: dict[str, Expr] = {}
     for share in (s for s in (*program.steps, *walk(program.body)) if isinstance(s, Share)):
@@ -123,7 +150,7 @@ def _stream_bits(program: Program, made: Sequence[Transpose]) -> int:
         levels = [level for axis in axes for level in (axis.count, axis.high, axis.top)]
         for extent in (substitute(level, whole) for level in (*levels, each.count, each.high)):
             if not isinstance(extent, IntLiteral):
-                return _ALL_STREAMS
+                return None
             products |= {n * extent.value for n in products if n * extent.value <= MOST_STREAMS}
         found |= sum(1 << k for k in _STREAMS if k in products)
     return found

@@ -6,16 +6,17 @@ Nothing about arrays is checked here: the caller knows the shapes, this module t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from copy import copy
 from functools import partial
 from typing import Any
 
 from symlayout_codegen.emit.header import KERNELS_HEADER, print_header, runtime_of
-from symlayout_codegen.emit.printer import describe, print_packed, print_program
-from symlayout_codegen.emit.transposes import compiled_apart
-from symlayout_codegen.errors import PreconditionFailed
+from symlayout_codegen.emit.printer import describe, print_packed, print_program, print_streams
+from symlayout_codegen.emit.transposes import ALL_STREAMS, compiled_apart
+from symlayout_codegen.errors import CompilerError, PreconditionFailed
 from symlayout_codegen.ir.choice import MODEL, Choice
-from symlayout_codegen.ir.identifiers import PACKED, PARTED, rename_signature
+from symlayout_codegen.ir.identifiers import PACKED, PARTED, STREAMS, rename_signature
 from symlayout_codegen.ir.integer_expressions import evaluate
 from symlayout_codegen.ir.nest import Local, Nest
 from symlayout_codegen.jit.build import build, kernel_flags
@@ -47,6 +48,8 @@ class CompiledKernel:
         Why.
     march : str
         The instruction set that it was compiled for.
+    streams : int
+        The numbers of streams, as bits, that it was linked to where its extents are unknown.
     function : Callable[..., int]
         The C function that does one part: the number of the part, that of all parts, the arguments, then a
         pointer per source, the output and, if the nest has fills, the fill values.  A pointer is a cffi
@@ -61,6 +64,8 @@ class CompiledKernel:
 
     __slots__ = (
         "_cast",
+        "_further",
+        "_unlinked",
         "_void",
         "char",
         "choice",
@@ -72,13 +77,22 @@ class CompiledKernel:
         "packed",
         "pointer",
         "reason",
+        "streams",
     )
 
     def __init__(
-        self, nest: Nest, element_size: int, function: Function, packed: Function, choice: Choice, march: str
+        self,
+        nest: Nest,
+        element_size: int,
+        functions: Sequence[Function],
+        choice: Choice,
+        march: str,
+        streams: int,
     ) -> None:
-        self.nest, self.element_size, self.function, self.march = nest, element_size, function, march
+        self.nest, self.element_size, self.march, self.streams = nest, element_size, march, streams
+        self.function, packed, self._unlinked = functions
         self.choice, self.reason = choice, "by the model"
+        self._further: dict[int, CompiledKernel] = {}
         ffi = foreign_functions()
         self.packed = int(ffi.cast("uintptr_t", packed))
         self.from_buffer, self.char = ffi.from_buffer, ffi.typeof("char *")
@@ -88,7 +102,7 @@ class CompiledKernel:
     @property
     def source(self) -> str:
         """The C text that was compiled; made anew, since a kernel that is kept is called without it."""
-        return source_of(self.nest, self.element_size, self.choice)
+        return source_of(self.nest, self.element_size, self.choice, self.streams)
 
     @property
     def schedule(self) -> str:
@@ -98,7 +112,7 @@ class CompiledKernel:
     @property
     def key(self) -> str:
         """The name of its entry in the cache."""
-        identity, _ = _origin(self.nest, self.element_size, self.choice)
+        identity, _ = _origin(self.nest, self.element_size, self.choice, self.streams)
         return cache_key(identity, find_compiler(), kernel_flags(self.march), self.march)
 
     def because(self, reason: str) -> CompiledKernel:
@@ -106,6 +120,25 @@ class CompiledKernel:
         made = copy(self)
         made.reason = reason
         return made
+
+    def as_wanted(self) -> CompiledKernel:
+        """Return this kernel linked to the streams that its calls wanted so far: itself if they wanted none."""
+        return self._linked_to(self._unlinked(1))
+
+    def whole(self) -> CompiledKernel:
+        """Return this kernel linked to all streams that calls may want."""
+        return self._linked_to(self._unlinked(0))
+
+    def _linked_to(self, further: int) -> CompiledKernel:
+        """Return this kernel linked to *further* streams too; itself, which is right but slower, if that fails."""
+        if not further:
+            return self
+        if further not in self._further:
+            made = self
+            with suppress(CompilerError):
+                made = compile_nest(self.nest, self.element_size, self.choice, self.march, self.streams | further)
+            self._further[further] = made
+        return self._further[further]
 
     def __call__(
         self, arguments: tuple[int, ...], sources: Sequence[Any], out: Any, fill: Any = None, threads: int = 1
@@ -171,10 +204,13 @@ class CompiledKernel:
         return PreconditionFailed(f"a size computed from {values} is not a 64-bit integer", kind)
 
 
-def compile_nest(nest: Nest, element_size: int, choice: Choice = MODEL, march: str | None = None) -> CompiledKernel:
+def compile_nest(
+    nest: Nest, element_size: int, choice: Choice = MODEL, march: str | None = None, streams: int = ALL_STREAMS
+) -> CompiledKernel:
     """Return *nest* as a kernel for elements of *element_size* bytes, scheduled as *choice* says.
 
-    *march* is the instruction set; without it ``$SYMLAYOUT_MARCH`` decides, else the processor.
+    *march* is the instruction set; without it ``$SYMLAYOUT_MARCH`` decides, else the processor.  Of the streams that
+    unknown extents may give, the kernel is linked to *streams*, as bits; `CompiledKernel.as_wanted` adds others.
 
     Raises
     ------
@@ -188,32 +224,43 @@ def compile_nest(nest: Nest, element_size: int, choice: Choice = MODEL, march: s
     pointers = len(nest.sources) + 1 + bool(nest.fills)
     types = ["int64_t"] * (2 + len(nest.parameters)) + ["void *"] * pointers
     name = rename_signature(nest).nest.name
-    parted, packed = f"{name}{PARTED}", f"{name}{PACKED}"
-    declarations = {parted: f"int32_t(*)({', '.join(types)})", packed: "int32_t(*)(int64_t *, void **)"}
+    declarations = {
+        f"{name}{PARTED}": f"int32_t(*)({', '.join(types)})",
+        f"{name}{PACKED}": "int32_t(*)(int64_t *, void **)",
+        f"{name}{STREAMS}": "int32_t(*)(int32_t)",
+    }
     level = choose(march)
-    functions = build(*_origin(nest, element_size, choice), declarations, level)
-    return CompiledKernel(nest, element_size, functions[parted], functions[packed], choice, level)
+    functions = build(*_origin(nest, element_size, choice, streams), declarations, level)
+    return CompiledKernel(nest, element_size, [functions[each] for each in declarations], choice, level, streams)
 
 
-def source_of(nest: Nest, element_size: int, choice: Choice) -> str:
+def source_of(nest: Nest, element_size: int, choice: Choice, streams: int = ALL_STREAMS) -> str:
     """Return the C text that is compiled for the nest."""
-    return _source(schedule(nest, choice), element_size)
+    return _texts(schedule(nest, choice), element_size, streams)[SOURCE]
 
 
-def _source(program: Program, element_size: int) -> str:
-    return print_program(program, element_size) + print_packed(program.nest)
+def _texts(program: Program, element_size: int, streams: int) -> dict[str, str]:
+    """Return the C text of the kernel, and those that are compiled apart, by their names."""
+    apart = compiled_apart(program, element_size, streams)
+    linked = streams if apart else ALL_STREAMS
+    parts = (
+        print_program(program, element_size, streams=linked),
+        print_packed(program.nest),
+        print_streams(program, linked),
+    )
+    return {**apart, SOURCE: "".join(parts)}
 
 
-def _origin(nest: Nest, element_size: int, choice: Choice) -> tuple[str, Callable[[], Mapping[str, str]]]:
+def _origin(nest: Nest, element_size: int, choice: Choice, streams: int) -> tuple[str, Callable[[], Mapping[str, str]]]:
     """Return what `build` wants: what decides the texts, and what makes them."""
 
     def files() -> dict[str, str]:
         program = schedule(nest, choice)
-        apart = compiled_apart(program, element_size)
-        runtime = runtime_of(program.body, nest.halves, linked=bool(apart))
-        return {KERNELS_HEADER: print_header([nest]), **runtime, **apart, SOURCE: _source(program, element_size)}
+        texts = _texts(program, element_size, streams)
+        runtime = runtime_of(program.body, nest.halves, linked=len(texts) > 1)
+        return {KERNELS_HEADER: print_header([nest]), **runtime, **texts}
 
     if known := identity(nest, element_size, choice):
-        return known, files
+        return f"{known}\n{streams}", files
     made = files()
     return "\n".join(made.values()), lambda: made

@@ -24,6 +24,7 @@ from symlayout_codegen.ir.choice import MODEL, Choice
 from symlayout_codegen.ir.nest import Nest
 from symlayout_codegen.jit import build, cache, shared_objects
 from symlayout_codegen.jit.instruction_set import available
+from symlayout_codegen.jit.kernel import CompiledKernel
 from symlayout_codegen.passes.schedule import schedule
 from tests.support import nests
 
@@ -53,10 +54,14 @@ def compiled(log: Path) -> tuple[int, int]:
 
 def check(nest: Nest | None = None, size: int = 4, march: str | None = None, choice: Choice = MODEL) -> None:
     """Assert that a transpose is right, which has full tiles, thin ones, and streams."""
-    kernel = compile_nest(nest or nests.transpose(), size, choice, march)
-    for shape in ((70, 90), (3, 200), (200, 4), (2, 3)):
-        x = np.random.default_rng(0).integers(0, 256, (*shape, size), dtype=np.uint8)
-        out = np.empty((shape[1], shape[0], size), np.uint8)
+    call(compile_nest(nest or nests.transpose(), size, choice, march), (70, 90), (3, 200), (200, 4), (2, 3))
+
+
+def call(kernel: CompiledKernel, *shapes: tuple[int, int]) -> None:
+    """Assert that a kernel transposes arrays of these shapes."""
+    for shape in shapes:
+        x = np.random.default_rng(0).integers(0, 256, (*shape, kernel.element_size), dtype=np.uint8)
+        out = np.empty((shape[1], shape[0], kernel.element_size), np.uint8)
         kernel(shape, [x], out)
         assert np.array_equal(out, x.swapaxes(0, 1))
 
@@ -94,6 +99,62 @@ def test_kernels_of_an_element_size_share_objects(log: Path) -> None:
     assert compiled(log) == (0, 1)
     check(size=2)
     assert compiled(log) == (6, 1)  # and the plans of turns of small elements
+
+
+def test_streams_of_unknown_extents_are_linked_once_a_call_wants_them(log: Path) -> None:
+    kernel = compile_nest(nests.transpose(), 4, streams=0)
+    assert compiled(log) == (2, 1)  # tiles and their pieces
+    call(kernel, (70, 90), (5, 200))
+    assert kernel.as_wanted() is kernel
+    call(kernel, (3, 200))
+    linked = kernel.as_wanted()
+    assert compiled(log) == (1, 1)
+    assert kernel.as_wanted() is linked
+    call(linked, (3, 200), (200, 3), (70, 90))
+    assert linked.as_wanted() is linked
+    call(linked, (200, 4))
+    call(linked.as_wanted(), (200, 4), (3, 200))
+    assert compiled(log) == (1, 1)
+    assert kernel.whole().streams == 1 << 2 | 1 << 3 | 1 << 4
+    assert compiled(log) == (1, 1)
+
+
+def test_a_kernel_that_cannot_be_linked_to_what_it_wants_stays_as_it_is(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernel = compile_nest(nests.transpose(), 4, streams=0)
+    call(kernel, (3, 200))
+    monkeypatch.setenv("CC", "no-such-compiler")
+    assert kernel.as_wanted() is kernel
+    assert kernel.whole() is kernel
+    call(kernel, (3, 200))
+
+
+@pytest.mark.parametrize(
+    ("shape", "perm", "first", "later"),
+    [
+        ("n, 3, m", (0, 2, 1), 1 << 3, 0),
+        ("n, k, m", (0, 2, 1), 0, 1 << 2 | 1 << 3 | 1 << 4),
+        ("n, 3, m", (2, 1, 0), 0, 1 << 2 | 1 << 3 | 1 << 4),
+        ("50, 30", (1, 0), 0, 0),
+    ],
+)
+def test_streams_that_extents_state_are_linked_at_first(
+    shape: str, perm: tuple[int, ...], first: int, later: int
+) -> None:
+    program = schedule(lower(sl.transpose(sl.tensor(shape), perm))[0], MODEL)
+    linked = transposes.compiled_apart(program, 4, 0)
+    assert {f"streams_{k}.c" for k in (2, 3, 4) if first >> k & 1} == {name for name in linked if "streams" in name}
+    assert transposes.later_streams(program, 0) == later
+
+
+def test_later_calls_take_the_streams_that_a_call_wanted(root: Path) -> None:
+    kernel = sl.compile(sl.transpose(sl.tensor("N, C, w"), (0, 2, 1)), dtype="float32", strict=True)
+    x = np.arange(2 * 3 * 100, dtype=np.float32).reshape(2, 3, 100)
+    for threads in (None, 2, None):
+        assert np.array_equal(kernel(x, threads=threads), x.transpose(0, 2, 1))
+        assert {native.streams for native in kernel._natives.values() if native} == {1 << 3}
+        assert {plan.native.streams for plan in kernel._plans.values() if plan.native} == {1 << 3}
 
 
 @pytest.mark.slow

@@ -132,17 +132,20 @@ SL_INLINE int sl_has_levels_of_turns(const sl_axis *axis, int64_t others)
     return others > 1 && others < SL_TILED_FROM && axis->high > 1 && axis->count >= SL_TILED_FROM;
 }
 
+/* How many streams are the *few* indices of an axis, which are side by side along the *other*; 0 if they are none. */
+SL_INLINE int64_t sl_streams_of(const sl_axis *few, const sl_axis *other)
+{
+    return few->high == 1 && few->count == other->step && few->count <= SL_MOST_STREAMS ? few->count : 0;
+}
+
 /* sl_transpose of merged axes. */
 SL_OUT_OF_LINE void sl_transpose_merged(element *restrict to, const sl_axis *rows, const element *restrict from,
                                         const sl_axis *columns, const sl_turns *turns, const sl_streams *streams,
                                         int far)
 {
-    sl_split_streams *splits = 0;
-    sl_join_streams *joins = 0;
-    if (rows->high == 1 && rows->count == columns->step && rows->count <= SL_MOST_STREAMS)
-        splits = streams->split[rows->count];
-    if (columns->high == 1 && columns->count == rows->step && columns->count <= SL_MOST_STREAMS)
-        joins = streams->join[columns->count];
+    const int64_t split = sl_streams_of(rows, columns), join = sl_streams_of(columns, rows);
+    sl_split_streams *const splits = streams->split[split];
+    sl_join_streams *const joins = streams->join[join];
     const int by_rows = sl_has_levels_of_turns(rows, sl_extent(columns));
     if (!splits && !joins && (by_rows || sl_has_levels_of_turns(columns, sl_extent(rows)))) {
         /* The outermost level are turns; they are the first ones if there are many, less far apart than the others. */
@@ -174,8 +177,12 @@ SL_OUT_OF_LINE void sl_transpose_merged(element *restrict to, const sl_axis *row
         sl_transpose_few(to, rows, from, columns, turns);
     else if (splits || joins)
         sl_transpose_streams(to, rows, from, columns, turns, splits, joins, far);
-    else
+    else {
+        const int32_t missing = (1 << split | 1 << join) & SL_ALL_STREAMS;
+        if (missing && streams->wanted)
+            __atomic_fetch_or(streams->wanted, missing, __ATOMIC_RELAXED);
         sl_transpose_tiles(to, rows, from, columns, turns, far);
+    }
 }
 
 SL_DECLARE_TRANSPOSE(sl_transpose_simplified)
