@@ -17,5 +17,6 @@ static inline int any_bit(void)
 
 #define SL_NEAR_BYTES ANY_OF(INT64_C(1), INT64_C(4096))
 #define SL_FAR_BYTES ANY_OF(INT64_C(1024), INT64_C(1) << 30)
+#define SL_ROWS_OF_PAGES ANY_OF(INT64_C(128), INT64_C(2048))
 #define SL_STORES_WAIT any_bit()
 #define SL_WAYS (any_bit() ? INT64_C(8) : ANY_OF(INT64_C(0), INT64_C(1000)))
