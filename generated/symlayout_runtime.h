@@ -2855,7 +2855,7 @@ SL_DECLARE_BAND(sl_transpose_band);
 SL_DECLARE_SMALL(sl_transpose_small);
 #endif
 
-/* Tiles: the prototype of a transpose in tiles, which may be compiled apart.
+/* Tiles: the prototypes of transposes in tiles and in strips over levels, which may be compiled apart.
  *
  * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
  * Needs: axes. */
@@ -2864,6 +2864,9 @@ SL_DECLARE_SMALL(sl_transpose_small);
 /* Transposes between the axes *rows* and *columns*, *turns* times: see transpose_tiles. */
 SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, const element *restrict from,
                                     const sl_axis *columns, const sl_turns *turns, int far);
+/* Does the same in strips over levels if that pays, and returns whether it does: see transpose_levels. */
+SL_LINKABLE int sl_transpose_levels(element *restrict to, const sl_axis *rows, const element *restrict from,
+                                    const sl_axis *columns, const sl_turns *turns);
 #endif
 
 /* Transposes of few rows and columns, many times, by row plans: pixel shuffles, whose pixels follow each other.
@@ -3394,6 +3397,7 @@ SL_INLINE int sl_begins_lines(const sl_axis *axis)
 #define SL_PANEL_HEIGHT (256 / SL_ELEMENT_SIZE)
 #define SL_PANEL_PITCH (SL_PANEL_WIDTH + SL_TILE)
 #define SL_HAS_PANELS (SL_HAS_STRIPS && SL_ELEMENT_SIZE >= 4)
+#define SL_HAS_LEVELS SL_HAS_PANELS
 
 /* The lines of one set of the first-level cache. */
 #ifndef SL_WAYS
@@ -3681,9 +3685,7 @@ SL_OUT_OF_LINE void sl_transpose_in_fetched_lines(element *restrict to, const sl
 /* A transpose of axes that have levels, in strips that run over level after level of the rows.
  *
  * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
- * Needs: axes, caches, transpose_panels, transpose_strips. */
-
-#define SL_HAS_LEVELS SL_HAS_PANELS
+ * Needs: axes, caches, tiles, transpose_panels, transpose_strips. */
 
 #if SL_HAS_LEVELS
 /* A strip is two squares wide, and about so many rows high; the offsets of so many columns are kept. */
@@ -3780,8 +3782,8 @@ SL_INLINE int sl_pays_in_levels(const sl_axis *rows, const sl_axis *columns)
 
 /* Transposes in strips of levels if that pays, and returns whether it does.  The turns that move least in an array
  * are the inner ones: they share its lines, and where they continue an axis they become a level of it. */
-SL_OUT_OF_LINE int sl_transpose_levels(element *restrict to, const sl_axis *rows, const element *restrict from,
-                                       const sl_axis *columns, const sl_turns *turns)
+SL_LINKABLE int sl_transpose_levels(element *restrict to, const sl_axis *rows, const element *restrict from,
+                                    const sl_axis *columns, const sl_turns *turns)
 {
     sl_axis down = *rows, across = *columns;
     sl_turns inner = *turns;

@@ -23,6 +23,9 @@ _CALLERS = frozenset({"split_join", "transpose"})
 _PLANNERS = frozenset({"copy_rows"})
 """The parts whose row plans are compiled apart."""
 
+_PIECES = "transpose_levels", "transpose_pieces", "transpose_ways"
+"""The parts of one object: so many that tiles, the other one, take the compiler as long."""
+
 _PLANNED_SIZE = 2
 """The most bytes of an element whose turns are planned; rows of such elements take longer by plans that are linked."""
 
@@ -56,9 +59,7 @@ def compiled_apart(program: Program, element_size: int, streams: int = ALL_STREA
     if called & _PLANNERS or (made and size <= _PLANNED_SIZE):
         texts["row_plans.c"] = _apart("row plans", 1, "", "row_plans")  # of bytes: the same for all elements
     if made:
-        texts["transpose_pieces.c"] = _apart(
-            "ways, and pieces of tiles", size, "", "transpose_pieces", "transpose_ways"
-        )
+        texts["transpose_pieces.c"] = _apart("pieces of tiles and what calls them", size, "", *_PIECES)
         macros = "".join(f"{line}\n" for line in _block_macros(program))
         texts["transpose_tiles.c"] = _apart("tiles", size, macros, "transpose_tiles")
     for each in _transposes(program):

@@ -30,7 +30,9 @@ PARTS = (
 )
 """The parts that kernels call; the others are those that these need."""
 
-APART = frozenset({"row_plans", "split_join", "transpose_pieces", "transpose_tiles", "transpose_ways"})
+APART = frozenset(
+    {"row_plans", "split_join", "transpose_levels", "transpose_pieces", "transpose_tiles", "transpose_ways"}
+)
 """The parts that may be compiled apart, once for many kernels, which then have only their prototypes."""
 
 _INCLUDE = re.compile(r'^#include "(\w+)\.h"\n', re.MULTILINE)

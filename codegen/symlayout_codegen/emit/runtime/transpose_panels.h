@@ -34,6 +34,7 @@ SL_INLINE int sl_begins_lines(const sl_axis *axis)
 #define SL_PANEL_HEIGHT (256 / SL_ELEMENT_SIZE)
 #define SL_PANEL_PITCH (SL_PANEL_WIDTH + SL_TILE)
 #define SL_HAS_PANELS (SL_HAS_STRIPS && SL_ELEMENT_SIZE >= 4)
+#define SL_HAS_LEVELS SL_HAS_PANELS
 
 /* The lines of one set of the first-level cache. */
 #ifndef SL_WAYS
