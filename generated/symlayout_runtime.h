@@ -3440,14 +3440,14 @@ SL_INLINE int sl_keeps_lines(const sl_axis *rows, int64_t most)
     return sl_lines_in_a_set(rows, SL_ROWS_OF_BAND) <= most;
 }
 
-/* Whether a transpose of small elements, *many* of them, takes less time in strips than in tiles: the lines that a
- * strip reads stay in the cache.  Where vectors have 32 bytes, it writes whole vectors.  Measured where stores do not
- * wait. */
-SL_INLINE int sl_pays_in_strips(const sl_axis *rows, const sl_axis *columns, int many)
+/* Whether a transpose of small elements, *bytes* at once and *many* in all turns, takes less time in strips than in
+ * tiles: the lines that a strip reads stay in the cache.  Where vectors have 32 bytes, it writes whole vectors.  Where
+ * stores wait, what is near at once takes less time so. */
+SL_INLINE int sl_pays_in_strips(const sl_axis *rows, const sl_axis *columns, int64_t bytes, int many)
 {
     if (SL_ELEMENT_SIZE == 1 && SL_VECTOR_BYTES > 16 && (columns->count < SL_STRIP || rows->count < SL_TILE))
         return 0;
-    return !many || (!SL_STORES_WAIT && sl_lines_in_a_set(columns, SL_TILE) <= SL_WAYS);
+    return !many || ((bytes < SL_NEAR_LEAST || !SL_STORES_WAIT) && sl_lines_in_a_set(columns, SL_TILE) <= SL_WAYS);
 }
 #endif
 #if SL_HAS_PANELS
@@ -3537,17 +3537,19 @@ SL_OUT_OF_LINE void sl_transpose_panels(element *restrict to, const sl_axis *row
 #define SL_TILES_PER_BLOCK 8
 #endif
 /* Whether SL_TILES_PER_BLOCK tiles side by side are staged, so that rows are written in long pieces, in whole cache
- * lines: for far arrays; where rows begin anywhere in a line, so that vectors would cross lines, unless a vector is a
- * line; and where all lines of a tile, 32 or more, fall into one set of the first-level cache, a way of which has 4 KB
- * or more.  In two sets or more, and for fewer lines, staging costs more: a tile writes each line whole.  Where stores
- * do not *wait*, rows that begin anywhere in a line are not staged: both ends of a piece are parts of lines. */
+ * lines: for far arrays; of 4 bytes and more, where rows begin anywhere in a line, so that vectors would cross lines,
+ * unless a vector is a line; and where all lines of a tile, 32 or more, fall into one set of the first-level cache, a
+ * way of which has 4 KB or more.  In two sets or more, and for fewer lines, staging costs more: a tile writes each line
+ * whole.  Where stores do not *wait*, rows that begin anywhere in a line are not staged: both ends of a piece are parts
+ * of lines. */
 #define SL_STAGED_STEP ((SL_TILES_PER_BLOCK + 1) * SL_TILE)
 SL_INLINE int sl_is_staged(const sl_axis *rows, int near, int far, int wait)
 {
     const int64_t step = rows->step * SL_ELEMENT_SIZE;
     if (!SL_HAS_SHUFFLES || (step % 64 != 0 && !wait))
         return 0;
-    const int crosses = step % 64 != 0 ? SL_VECTOR_BYTES < 64 : rows->high == 1 && SL_TILE >= 32 && step % 4096 == 0;
+    const int anywhere = SL_VECTOR_BYTES < 64 && SL_ELEMENT_SIZE >= 4;
+    const int crosses = step % 64 != 0 ? anywhere : rows->high == 1 && SL_TILE >= 32 && step % 4096 == 0;
     return far || (!near && crosses);
 }
 
@@ -3621,8 +3623,8 @@ SL_INLINE void sl_write_staged_rows(element *restrict to, const int64_t *row, co
 
 /* Whether *bytes* take less time in fetched lines than in tiles: both arrays together are larger than the second-level
  * cache, or the lines that are read do not crowd a set.  Where the lines that are written crowd a set, tiles may keep
- * them, or write each at once, since a vector is one; then they are better unless what they read crowds sets too.  Where
- * rows begin anywhere in a line, lines that crowd sets on both sides are better staged. */
+ * them, or write each at once, since a vector is one; then they are better unless what they read crowds sets too.
+ * Where rows begin anywhere in a line, lines that crowd sets on both sides are better staged. */
 SL_INLINE int sl_pays_in_fetched_lines(const sl_axis *rows, const sl_axis *columns, int64_t bytes)
 {
     const int64_t ways = SL_WAYS;
@@ -4447,7 +4449,8 @@ SL_OUT_OF_LINE void sl_begin_tiling(sl_tiling *tiling, const sl_axis *rows, cons
     /* Rows that follow each other are staged so, and written as one. */
     tiling->joined = rows->step == width && width <= SL_TILES_PER_BLOCK * SL_TILE;
     tiling->staged = width >= 2 * SL_TILE && sl_is_staged(rows, near, far, wait || (tiling->joined && far));
-    tiling->fetched = wait && !(tiling->staged && far);
+    /* Rows that share lines follow each other: the processor fetches their lines by itself. */
+    tiling->fetched = wait && !(tiling->staged && far) && (rows->step >= SL_TILE || rows->step < 0);
     tiling->deep = tiling->staged || far || deep;
     /* Of far rows of whole lines, where stores wait. */
     const int narrow = wait && far && tiling->staged && !tiling->joined &&
@@ -4764,7 +4767,7 @@ SL_INLINE sl_way sl_choose_way(const sl_axis *rows, const sl_axis *columns, int6
     (void)far, (void)wait, (void)deep, (void)crowd, (void)lines;
     if (bytes >= SL_NEAR_LEAST && few >= SL_TILED_FROM && !sl_keeps_lines(rows, SL_WAYS))
         return SL_IN_TILES;
-    return is_band && sl_pays_in_strips(rows, columns, many) ? SL_IN_BAND : SL_IN_TILES;
+    return is_band && sl_pays_in_strips(rows, columns, bytes, many) ? SL_IN_BAND : SL_IN_TILES;
 #else
     (void)bytes, (void)far, (void)wait, (void)deep, (void)many, (void)crowd, (void)lines;
     return is_band ? SL_IN_BAND : SL_IN_TILES;

@@ -24,8 +24,8 @@
 
 /* Whether *bytes* take less time in fetched lines than in tiles: both arrays together are larger than the second-level
  * cache, or the lines that are read do not crowd a set.  Where the lines that are written crowd a set, tiles may keep
- * them, or write each at once, since a vector is one; then they are better unless what they read crowds sets too.  Where
- * rows begin anywhere in a line, lines that crowd sets on both sides are better staged. */
+ * them, or write each at once, since a vector is one; then they are better unless what they read crowds sets too.
+ * Where rows begin anywhere in a line, lines that crowd sets on both sides are better staged. */
 SL_INLINE int sl_pays_in_fetched_lines(const sl_axis *rows, const sl_axis *columns, int64_t bytes)
 {
     const int64_t ways = SL_WAYS;

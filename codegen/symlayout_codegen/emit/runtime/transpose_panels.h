@@ -77,14 +77,14 @@ SL_INLINE int sl_keeps_lines(const sl_axis *rows, int64_t most)
     return sl_lines_in_a_set(rows, SL_ROWS_OF_BAND) <= most;
 }
 
-/* Whether a transpose of small elements, *many* of them, takes less time in strips than in tiles: the lines that a
- * strip reads stay in the cache.  Where vectors have 32 bytes, it writes whole vectors.  Measured where stores do not
- * wait. */
-SL_INLINE int sl_pays_in_strips(const sl_axis *rows, const sl_axis *columns, int many)
+/* Whether a transpose of small elements, *bytes* at once and *many* in all turns, takes less time in strips than in
+ * tiles: the lines that a strip reads stay in the cache.  Where vectors have 32 bytes, it writes whole vectors.  Where
+ * stores wait, what is near at once takes less time so. */
+SL_INLINE int sl_pays_in_strips(const sl_axis *rows, const sl_axis *columns, int64_t bytes, int many)
 {
     if (SL_ELEMENT_SIZE == 1 && SL_VECTOR_BYTES > 16 && (columns->count < SL_STRIP || rows->count < SL_TILE))
         return 0;
-    return !many || (!SL_STORES_WAIT && sl_lines_in_a_set(columns, SL_TILE) <= SL_WAYS);
+    return !many || ((bytes < SL_NEAR_LEAST || !SL_STORES_WAIT) && sl_lines_in_a_set(columns, SL_TILE) <= SL_WAYS);
 }
 #endif
 #if SL_HAS_PANELS

@@ -14,17 +14,19 @@
 #define SL_TILES_PER_BLOCK 8
 #endif
 /* Whether SL_TILES_PER_BLOCK tiles side by side are staged, so that rows are written in long pieces, in whole cache
- * lines: for far arrays; where rows begin anywhere in a line, so that vectors would cross lines, unless a vector is a
- * line; and where all lines of a tile, 32 or more, fall into one set of the first-level cache, a way of which has 4 KB
- * or more.  In two sets or more, and for fewer lines, staging costs more: a tile writes each line whole.  Where stores
- * do not *wait*, rows that begin anywhere in a line are not staged: both ends of a piece are parts of lines. */
+ * lines: for far arrays; of 4 bytes and more, where rows begin anywhere in a line, so that vectors would cross lines,
+ * unless a vector is a line; and where all lines of a tile, 32 or more, fall into one set of the first-level cache, a
+ * way of which has 4 KB or more.  In two sets or more, and for fewer lines, staging costs more: a tile writes each line
+ * whole.  Where stores do not *wait*, rows that begin anywhere in a line are not staged: both ends of a piece are parts
+ * of lines. */
 #define SL_STAGED_STEP ((SL_TILES_PER_BLOCK + 1) * SL_TILE)
 SL_INLINE int sl_is_staged(const sl_axis *rows, int near, int far, int wait)
 {
     const int64_t step = rows->step * SL_ELEMENT_SIZE;
     if (!SL_HAS_SHUFFLES || (step % 64 != 0 && !wait))
         return 0;
-    const int crosses = step % 64 != 0 ? SL_VECTOR_BYTES < 64 : rows->high == 1 && SL_TILE >= 32 && step % 4096 == 0;
+    const int anywhere = SL_VECTOR_BYTES < 64 && SL_ELEMENT_SIZE >= 4;
+    const int crosses = step % 64 != 0 ? anywhere : rows->high == 1 && SL_TILE >= 32 && step % 4096 == 0;
     return far || (!near && crosses);
 }
 

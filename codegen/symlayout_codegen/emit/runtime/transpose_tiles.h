@@ -54,7 +54,7 @@ SL_INLINE sl_way sl_choose_way(const sl_axis *rows, const sl_axis *columns, int6
     (void)far, (void)wait, (void)deep, (void)crowd, (void)lines;
     if (bytes >= SL_NEAR_LEAST && few >= SL_TILED_FROM && !sl_keeps_lines(rows, SL_WAYS))
         return SL_IN_TILES;
-    return is_band && sl_pays_in_strips(rows, columns, many) ? SL_IN_BAND : SL_IN_TILES;
+    return is_band && sl_pays_in_strips(rows, columns, bytes, many) ? SL_IN_BAND : SL_IN_TILES;
 #else
     (void)bytes, (void)far, (void)wait, (void)deep, (void)many, (void)crowd, (void)lines;
     return is_band ? SL_IN_BAND : SL_IN_TILES;

@@ -107,7 +107,8 @@ SL_OUT_OF_LINE void sl_begin_tiling(sl_tiling *tiling, const sl_axis *rows, cons
     /* Rows that follow each other are staged so, and written as one. */
     tiling->joined = rows->step == width && width <= SL_TILES_PER_BLOCK * SL_TILE;
     tiling->staged = width >= 2 * SL_TILE && sl_is_staged(rows, near, far, wait || (tiling->joined && far));
-    tiling->fetched = wait && !(tiling->staged && far);
+    /* Rows that share lines follow each other: the processor fetches their lines by itself. */
+    tiling->fetched = wait && !(tiling->staged && far) && (rows->step >= SL_TILE || rows->step < 0);
     tiling->deep = tiling->staged || far || deep;
     /* Of far rows of whole lines, where stores wait. */
     const int narrow = wait && far && tiling->staged && !tiling->joined &&
