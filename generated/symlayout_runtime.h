@@ -36,11 +36,14 @@
 /* Runs once in a process: the compiler takes little time for it. */
 #define SL_ONCE SL_OUT_OF_LINE __attribute__((cold))
 #define SL_ALWAYS_INLINE static inline __attribute__((always_inline, unused))
-/* Before a loop over vectors that must stay in registers. */
+/* Before a loop over vectors that must stay in registers; before a loop of a move or two, which would take half as long
+ * again where it lies across two lines of code. */
 #ifdef __clang__
 #define SL_UNROLL _Pragma("unroll")
+#define SL_UNROLL_4 _Pragma("unroll 4")
 #else
 #define SL_UNROLL _Pragma("GCC unroll 16")
+#define SL_UNROLL_4 _Pragma("GCC unroll 4")
 #endif
 
 /* In a short loop: the compiler makes neither vectors of it nor, if it copies, a call of memcpy, which cost more. */
@@ -329,6 +332,7 @@ SL_ALWAYS_INLINE uint64_t sl_first_bytes(int64_t bytes)
                                                        const element *restrict from, int64_t step, int64_t rows,     \
                                                        uint64_t mask)                                                \
     {                                                                                                                \
+        SL_UNROLL_4                                                                                                  \
         for (int64_t i = 0; i < rows; ++i)                                                                           \
             sl_masked_store_##suffix(to + i * to_step, sl_masked_load_##suffix(from + i * step, mask), mask);        \
     }
@@ -1080,9 +1084,16 @@ SL_OUT_OF_LINE int64_t sl_fill_short(element *restrict to, int64_t to_step, elem
 SL_ALWAYS_INLINE void sl_copy_rows_by(element *restrict to, int64_t to_step, const element *restrict from,
                                       int64_t step, int64_t rows, size_t bytes, const size_t half)
 {
-    for (int64_t i = 0; i < rows; ++i)
-        sl_copy_overlapping_ends((unsigned char *)(to + i * to_step), (const unsigned char *)(from + i * step), bytes,
-                                 half);
+#define SL_COPY_ROW(i)                                                                                               \
+    sl_copy_overlapping_ends((unsigned char *)(to + i * to_step), (const unsigned char *)(from + i * step), bytes, half)
+    if (half <= SL_VECTOR_BYTES) {
+        SL_UNROLL_4
+        for (int64_t i = 0; i < rows; ++i)
+            SL_COPY_ROW(i);
+    } else
+        for (int64_t i = 0; i < rows; ++i)
+            SL_COPY_ROW(i);
+#undef SL_COPY_ROW
 }
 
 /* Copies *bytes* >= 64 bytes: whole cache lines by non-temporal stores. */

@@ -14,9 +14,16 @@
 SL_ALWAYS_INLINE void sl_copy_rows_by(element *restrict to, int64_t to_step, const element *restrict from,
                                       int64_t step, int64_t rows, size_t bytes, const size_t half)
 {
-    for (int64_t i = 0; i < rows; ++i)
-        sl_copy_overlapping_ends((unsigned char *)(to + i * to_step), (const unsigned char *)(from + i * step), bytes,
-                                 half);
+#define SL_COPY_ROW(i)                                                                                               \
+    sl_copy_overlapping_ends((unsigned char *)(to + i * to_step), (const unsigned char *)(from + i * step), bytes, half)
+    if (half <= SL_VECTOR_BYTES) {
+        SL_UNROLL_4
+        for (int64_t i = 0; i < rows; ++i)
+            SL_COPY_ROW(i);
+    } else
+        for (int64_t i = 0; i < rows; ++i)
+            SL_COPY_ROW(i);
+#undef SL_COPY_ROW
 }
 
 /* Copies *bytes* >= 64 bytes: whole cache lines by non-temporal stores. */

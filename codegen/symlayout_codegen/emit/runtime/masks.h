@@ -35,6 +35,7 @@ SL_ALWAYS_INLINE uint64_t sl_first_bytes(int64_t bytes)
                                                        const element *restrict from, int64_t step, int64_t rows,     \
                                                        uint64_t mask)                                                \
     {                                                                                                                \
+        SL_UNROLL_4                                                                                                  \
         for (int64_t i = 0; i < rows; ++i)                                                                           \
             sl_masked_store_##suffix(to + i * to_step, sl_masked_load_##suffix(from + i * step, mask), mask);        \
     }
