@@ -3634,20 +3634,22 @@ SL_INLINE void sl_write_staged_rows(element *restrict to, const int64_t *row, co
 
 /* Whether *bytes* take less time in fetched lines than in tiles: both arrays together are larger than the second-level
  * cache, or the lines that are read do not crowd a set.  Where the lines that are written crowd a set, tiles may keep
- * them, or write each at once, since a vector is one; then they are better unless what they read crowds sets too.
- * Where rows begin anywhere in a line, lines that crowd sets on both sides are better staged. */
+ * them, or write each at once, since a vector is one; then they are better unless they crowd sets with what they read,
+ * and fetched lines, which read fewer columns, do not.  Where rows begin anywhere in a line, lines that crowd sets on
+ * both sides are better staged. */
 SL_INLINE int sl_pays_in_fetched_lines(const sl_axis *rows, const sl_axis *columns, int64_t bytes)
 {
     const int64_t ways = SL_WAYS;
     if (rows->high > 1 || rows->count < 2 * SL_ROWS_FETCHED || sl_extent(columns) < SL_TILE)
         return 0;
-    if (bytes <= 2 * SL_NEAR_BYTES && sl_lines_in_a_set(columns, SL_LINES_FETCHED * SL_TILE) >= ways)
+    const int own = sl_lines_in_a_set(columns, SL_LINES_FETCHED * SL_TILE) >= ways;
+    if (own && bytes <= 2 * SL_NEAR_BYTES)
         return 0;
     if (sl_lines_in_a_set(rows, 2 * SL_ROWS_FETCHED) <= ways)
         return 1;
     const int kept = SL_VECTOR_BYTES == 64 || sl_lines_in_a_set(rows, SL_TILE) <= ways;
     const int crowd = sl_lines_in_a_set(columns, SL_TILES_PER_BLOCK * SL_TILE) > ways;
-    return sl_begins_lines(rows) ? crowd || !kept : !crowd && !kept;
+    return sl_begins_lines(rows) ? !kept || (crowd && !own) : !kept && !crowd;
 }
 
 /* Transposes *rows* >= SL_LANES_16 even rows of a multiple of SL_STRIP columns, which begin at *column*, a few rows of
