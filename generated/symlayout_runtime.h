@@ -3408,6 +3408,8 @@ SL_INLINE int sl_begins_lines(const sl_axis *axis)
 #define SL_PANEL_HEIGHT (256 / SL_ELEMENT_SIZE)
 #define SL_PANEL_PITCH (SL_PANEL_WIDTH + SL_TILE)
 #define SL_HAS_PANELS (SL_HAS_STRIPS && SL_ELEMENT_SIZE >= 4)
+/* Whether a tile comes to each line four times, which then has to stay in the cache: vectors have 16 bytes. */
+#define SL_HAS_FOUR_VISITS (SL_HAS_PANELS && SL_VECTOR_BYTES == 16)
 #define SL_HAS_LEVELS SL_HAS_PANELS
 
 /* The lines of one set of the first-level cache. */
@@ -4754,8 +4756,7 @@ typedef enum { SL_IN_TILES, SL_IN_BAND, SL_IN_LINES, SL_IN_FETCHED_LINES, SL_IN_
  * fetched and written whole, unless they are far: those are staged.  Elsewhere, whole lines take the least time where
  * their sets hold them.  Else bands are for fewer rows or columns than *fewest*, of lines that stay in the cache;
  * panels for lines that crowd sets on both sides; blocks for those that are read.  What is *deep* is read ahead, in
- * tiles or panels.  The ways after fetched lines, but bands, were measured where stores do not
- * wait. */
+ * tiles or panels.  Where stores wait, of these only bands pay, and panels where a tile comes to a line four times. */
 SL_INLINE sl_way sl_choose_way(const sl_axis *rows, const sl_axis *columns, int64_t bytes, int64_t fewest, int far,
                                int wait, int deep, int many, sl_crowd crowd, int64_t *lines)
 {
@@ -4765,17 +4766,17 @@ SL_INLINE sl_way sl_choose_way(const sl_axis *rows, const sl_axis *columns, int6
     (void)many;
     if (bytes < SL_NEAR_LEAST)
         return is_band ? SL_IN_BAND : SL_IN_TILES;
-    const int measured = !SL_STORES_WAIT;
+    const int waits = SL_STORES_WAIT;
     if (wait && !(far && sl_begins_lines(rows)) && sl_pays_in_fetched_lines(rows, columns, bytes))
         return SL_IN_FETCHED_LINES;
-    *lines = measured && !deep ? sl_lines_abreast(rows, columns, crowd) : 0;
+    *lines = !waits && !deep ? sl_lines_abreast(rows, columns, crowd) : 0;
     if (*lines > 0)
         return SL_IN_LINES;
     if (is_band && (few < SL_TILED_FROM || sl_keeps_lines(rows, SL_WAYS)))
         return SL_IN_BAND;
-    if (measured && !far && sl_pays_in_panels(rows, columns, crowd, deep))
+    if ((!waits || SL_HAS_FOUR_VISITS) && !far && sl_pays_in_panels(rows, columns, crowd, deep))
         return SL_IN_PANELS;
-    return measured && !deep && sl_pays_in_blocks(rows, columns, crowd) ? SL_IN_BLOCKS : SL_IN_TILES;
+    return !waits && !deep && sl_pays_in_blocks(rows, columns, crowd) ? SL_IN_BLOCKS : SL_IN_TILES;
 #elif SL_HAS_STRIPS
     (void)far, (void)wait, (void)deep, (void)crowd, (void)lines;
     if (bytes >= SL_NEAR_LEAST && few >= SL_TILED_FROM && !sl_keeps_lines(rows, SL_WAYS))
@@ -4824,11 +4825,11 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
     const int many = bytes >= (SL_ELEMENT_SIZE >= 4 ? SL_NEAR_LEAST : SL_NEAR_LEAST / times);
     sl_crowd crowd = {0, 0};
 #if SL_HAS_PANELS || SL_HAS_LINES
-    if (many && !SL_STORES_WAIT)
+    if (many && (!SL_STORES_WAIT || SL_HAS_FOUR_VISITS))
         crowd = sl_crowd_of(rows, columns);
 #endif
     sl_tiling tiling;
-    sl_begin_tiling(&tiling, rows, columns, crowd, near, far, wait,
+    sl_begin_tiling(&tiling, rows, columns, SL_STORES_WAIT ? (sl_crowd){0, 0} : crowd, near, far, wait,
                     !near && !wait && bytes >= SL_FAR_BYTES / 4 / times);
     int64_t abreast = 0;
     const sl_way way = sl_choose_way(rows, columns, bytes, fewest, far, wait, tiling.deep, many, crowd, &abreast);

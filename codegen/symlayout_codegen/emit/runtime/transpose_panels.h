@@ -34,6 +34,8 @@ SL_INLINE int sl_begins_lines(const sl_axis *axis)
 #define SL_PANEL_HEIGHT (256 / SL_ELEMENT_SIZE)
 #define SL_PANEL_PITCH (SL_PANEL_WIDTH + SL_TILE)
 #define SL_HAS_PANELS (SL_HAS_STRIPS && SL_ELEMENT_SIZE >= 4)
+/* Whether a tile comes to each line four times, which then has to stay in the cache: vectors have 16 bytes. */
+#define SL_HAS_FOUR_VISITS (SL_HAS_PANELS && SL_VECTOR_BYTES == 16)
 #define SL_HAS_LEVELS SL_HAS_PANELS
 
 /* The lines of one set of the first-level cache. */
