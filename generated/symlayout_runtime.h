@@ -614,10 +614,33 @@ SL_INLINE int64_t sl_second_vector(const element *to, int64_t stride, int64_t ea
     return count < 4 * n ? 0 : sl_max(0, sl_first_group_in_line(to, stride, each) % n);
 }
 
-/* Plans: what rows are planned with, and the prototypes of row_plans, which may be compiled apart.
+/* What calls of a kernel wanted: ways to move elements that it is not linked to, and can be.
  *
  * Assumes: nothing.
  * Needs: base. */
+
+/* The bits of ways: row plans, and 1 << k for k streams. */
+#define SL_ROW_PLANS_WAY 1
+#define SL_ALL_STREAMS (1 << 2 | 1 << 3 | 1 << 4)
+
+#ifdef SL_WAYS_LATER
+static int32_t sl_wanted_ways;
+#define SL_WANTED_WAYS &sl_wanted_ways
+#else
+#define SL_WANTED_WAYS 0
+#endif
+
+/* Adds *ways* to those that are *wanted*, unless nothing can be linked later. */
+SL_INLINE void sl_want(int32_t *wanted, int32_t ways)
+{
+    if (wanted)
+        __atomic_fetch_or(wanted, ways, __ATOMIC_RELAXED);
+}
+
+/* Plans: what rows are planned with, and the prototypes of row_plans, which may be compiled apart.
+ *
+ * Assumes: nothing.
+ * Needs: base, wanted. */
 
 /* Whether an instruction shuffles bytes by computed indices, and can give zeros. */
 #if defined __SSSE3__ || (defined __aarch64__ && !defined __clang__ && SL_HAS_SHUFFLES)
@@ -654,7 +677,24 @@ SL_ALWAYS_INLINE int sl_is_planned(int64_t run, int64_t bytes)
     return run < 16 && run != 8 && bytes >= 128;
 }
 
-#if defined SL_LINKED && SL_HAS_ROW_PLANS
+/* Whether a kernel has row plans, or none that it needs yet. */
+#ifndef SL_ROW_PLANS
+#define SL_ROW_PLANS 1
+#endif
+#if SL_HAS_ROW_PLANS && !SL_ROW_PLANS
+/* Plans nothing, so that rows are copied in another way. */
+SL_INLINE int sl_plan_rows(sl_plan *plan, int64_t runs, int64_t between, int64_t run, int64_t leap, int64_t rows)
+{
+    (void)plan, (void)runs, (void)between, (void)run, (void)leap, (void)rows;
+    sl_want(SL_WANTED_WAYS, SL_ROW_PLANS_WAY);
+    return 0;
+}
+SL_INLINE void sl_write_rows(const sl_plan *plan, unsigned char *restrict to, const unsigned char *restrict from,
+                             int64_t leap, int64_t length, int64_t count, int64_t to_step, int64_t step)
+{
+    (void)plan, (void)to, (void)from, (void)leap, (void)length, (void)count, (void)to_step, (void)step;
+}
+#elif defined SL_LINKED && SL_HAS_ROW_PLANS
 /* Plans rows of turns with any offsets, rows of turns whose runs lie *between* apart, and writes rows by a plan: see
  * row_plans. */
 SL_LINKABLE int sl_plan_turns(sl_plan *plan, const int64_t *offset, int64_t runs, int64_t run, int64_t leap,
@@ -670,7 +710,7 @@ SL_LINKABLE void sl_write_rows(const sl_plan *plan, unsigned char *restrict to, 
  * Assumes: output and source do not overlap.  Offsets, leaps and lengths are in bytes.
  * Needs: integers, plans, vectors. */
 
-#if SL_HAS_ROW_PLANS
+#if SL_HAS_ROW_PLANS && SL_ROW_PLANS
 /* The index of a zero: sl_shuffle_bytes takes the lowest four bits of others. */
 #define SL_ZERO_BYTE 0x90
 
@@ -4858,7 +4898,6 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
 /* The functions for k streams, at k; 0 where a kernel does without.  It can be linked to others once calls *wanted*
  * them, as the bits 1 << k; where not, *wanted* is 0. */
 #define SL_MOST_STREAMS 4
-#define SL_ALL_STREAMS (1 << 2 | 1 << 3 | 1 << 4)
 typedef struct {
     sl_split_streams *split[SL_MOST_STREAMS + 1];
     sl_join_streams *join[SL_MOST_STREAMS + 1];
@@ -4877,7 +4916,7 @@ SL_DECLARE_TRANSPOSE(sl_transpose_simplified);
 /* A transpose of any extents and strides: simplified, then done by streams, by tiles, or at once for all turns.
  *
  * Assumes: output and source do not overlap.
- * Needs: pieces, streams, tiles, transpose_rows, transpose_tiles, ways. */
+ * Needs: pieces, streams, tiles, transpose_rows, transpose_tiles, wanted, ways. */
 
 /* Moves the outer level of *far* to *near*, the shorter axis, if it continues where *near* ends. */
 SL_OUT_OF_LINE void sl_move_level(sl_axis *near, sl_axis *far)
@@ -5047,8 +5086,8 @@ SL_OUT_OF_LINE void sl_transpose_merged(element *restrict to, const sl_axis *row
         sl_transpose_streams(to, rows, from, columns, turns, splits, joins, far);
     else {
         const int32_t missing = (1 << split | 1 << join) & SL_ALL_STREAMS;
-        if (missing && streams->wanted)
-            __atomic_fetch_or(streams->wanted, missing, __ATOMIC_RELAXED);
+        if (missing)
+            sl_want(streams->wanted, missing);
         sl_transpose_tiles(to, rows, from, columns, turns, far);
     }
 }
@@ -5077,23 +5116,17 @@ SL_DECLARE_TRANSPOSE(sl_transpose_simplified)
 /* A transpose as kernels call it, with the streams that occur in theirs.
  *
  * Assumes: output and source do not overlap.
- * Needs: far_stores, split_join, streams, transpose_ways, ways. */
+ * Needs: far_stores, split_join, streams, transpose_ways, wanted, ways. */
 
 /* The numbers k of streams that occur, as the bits 1 << k: gcc takes half of its time for those that do not. */
 #ifndef SL_STREAMS
 #define SL_STREAMS SL_ALL_STREAMS
 #endif
-#ifdef SL_STREAMS_LATER
-static int32_t sl_wanted_streams;
-#define SL_WANTED_STREAMS &sl_wanted_streams
-#else
-#define SL_WANTED_STREAMS 0
-#endif
 #define SL_IF_STREAMS(k, function) (SL_STREAMS >> (k) & 1 ? (function) : 0)
 static const sl_streams sl_own_streams = {
     {0, 0, SL_IF_STREAMS(2, sl_split_2), SL_IF_STREAMS(3, sl_split_3), SL_IF_STREAMS(4, sl_split_4)},
     {0, 0, SL_IF_STREAMS(2, sl_join_2), SL_IF_STREAMS(3, sl_join_3), SL_IF_STREAMS(4, sl_join_4)},
-    SL_WANTED_STREAMS,
+    SL_WANTED_WAYS,
 };
 
 /* to[at + offset of i + j] = from[start + i + offset of j] for all i of *rows* and j of *columns*, *turns* times. */

@@ -347,7 +347,7 @@ class Kernel:
         try:
             with trampoline.beside():
                 nest = self._nest(self._number(dtype), strided=strided)[0]
-                native = compile_nest(nest, dtype.itemsize, march=self._march, streams=0)
+                native = compile_nest(nest, dtype.itemsize, march=self._march, ways=0)
         except (CompilerError, InconclusiveError) as error:
             if self._strict:
                 raise
@@ -518,10 +518,10 @@ def compile(
         Dims to fix.  The kernel is specialised for these values.
     dtype : dtype_like, optional
         The element type.  It replaces a type that the tensor declares, if elements are only moved.  Without either,
-        the kernel takes every element type, and is compiled for each element size at the first call.  A transpose of
-        unknown extents is linked anew after the first call for two to four rows or columns: 0.2 s.  ``"uint4x2"``
+        the kernel takes every element type, and is compiled for each element size at the first call.  ``"uint4x2"``
         and ``"int4x2"`` are 4-bit integers, two in each byte along the last axis, the first in the low half: an array
-        of shape ``(..., n)`` and type uint8 holds a tensor of shape ``(..., 2*n)``.
+        of shape ``(..., n)`` and type uint8 holds a tensor of shape ``(..., 2*n)``.  A kernel of unknown extents is
+        linked anew after the first call for two to four rows, or for runs below 16 bytes: 0.2 s.
     strict : bool
         Raise if no C kernel can be built, instead of computing in NumPy with a warning.
     threads : int

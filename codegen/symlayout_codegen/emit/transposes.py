@@ -14,7 +14,7 @@ from symlayout_codegen.emit.text import literal
 from symlayout_codegen.ir.choice import MODEL
 from symlayout_codegen.ir.integer_expressions import Expr, IntLiteral
 from symlayout_codegen.ir.queries import ZERO, substitute
-from symlayout_codegen.ir.statements import MOST_STREAMS, Share, Stage, Transpose, walk
+from symlayout_codegen.ir.statements import MOST_STREAMS, CopyGrid, CopyRows, Share, Stage, Transpose, walk
 from symlayout_codegen.passes.schedule import Program
 
 _CALLERS = frozenset({"split_join", "transpose"})
@@ -29,22 +29,28 @@ _PIECES = "transpose_levels", "transpose_pieces", "transpose_ways"
 _PLANNED_SIZE = 2
 """The most bytes of an element whose turns are planned; rows of such elements take longer by plans that are linked."""
 
+_PLANNED_RUNS = frozenset(range(1, 16)) - {8}
+"""The bytes of a run that is planned; `sl_is_planned` in the runtime has the rule for calls."""
+
 _STREAMS = range(2, MOST_STREAMS + 1)
-ALL_STREAMS = sum(1 << k for k in _STREAMS)
-"""The bits ``1 << k`` of all numbers k of streams."""
+_ALL_STREAMS = sum(1 << k for k in _STREAMS)
+_ROW_PLANS = 1
+
+ALL_WAYS = _ALL_STREAMS | _ROW_PLANS
+"""The bits of the ways to move elements that a kernel may do without: ``1 << k`` for k streams, and 1 for row plans."""
 
 _IDLE = without_passes("no-tree-ccp", "ira-region=one")
 """What leaves out further passes in objects, whose vectors are explicit."""
 
 
-def compiled_apart(program: Program, element_size: int, streams: int = ALL_STREAMS) -> dict[str, str]:
-    """Return the C files that are compiled apart and linked to the kernel, by name; none if it has all in its own.
+def compiled_apart(program: Program, element_size: int, ways: int = ALL_WAYS) -> dict[str, str] | None:
+    """Return the C files that are compiled apart and linked to the kernel, by name; None if it has all in its own.
 
     A text depends on the element size and on the choices of the schedule alone: many kernels have the same.
 
     Parameters
     ----------
-    streams : see `linked_streams`.
+    ways : see `linked_ways`.
     """
     nest = program.nest
     called, size = parts_of(program.body, nest.halves), moved_size(program, element_size)
@@ -54,9 +60,9 @@ def compiled_apart(program: Program, element_size: int, streams: int = ALL_STREA
         or not called & (_CALLERS if size <= _PLANNED_SIZE else _CALLERS | _PLANNERS)
         or APART & set(in_order(called - _CALLERS - _PLANNERS))
     ):
-        return {}
-    made, bits, texts = _between_axes(program), linked_streams(program, streams), {}
-    if called & _PLANNERS or (made and size <= _PLANNED_SIZE):
+        return None
+    made, bits, texts = _between_axes(program), linked_ways(program, element_size, ways), {}
+    if bits & _ROW_PLANS or (made and size <= _PLANNED_SIZE):
         texts["row_plans.c"] = _apart("row plans", 1, "", "row_plans")  # of bytes: the same for all elements
     if made:
         texts["transpose_pieces.c"] = _apart("pieces of tiles and what calls them", size, "", *_PIECES)
@@ -83,34 +89,36 @@ def moved_size(program: Program, element_size: int) -> int:
     return (program.tile_size or 1) if program.nest.types else element_size
 
 
-def transpose_macros(program: Program, streams: int = ALL_STREAMS) -> Iterator[str]:
-    """Yield what tells the runtime in which way to transpose, where it is not its own way and there are transposes.
+def way_macros(program: Program, element_size: int, ways: int = ALL_WAYS) -> Iterator[str]:
+    """Yield what tells the runtime in which ways to move elements, where they are not its own.
 
     Parameters
     ----------
-    streams : see `linked_streams`.
+    ways : see `linked_ways`.
     """
+    bits = linked_ways(program, element_size, ways)
     if _between_axes(program):
         yield from _block_macros(program)
-        if not program.nest.halves and (bits := linked_streams(program, streams)) != ALL_STREAMS:
-            yield f"#define SL_STREAMS {bits}"
-        if later_streams(program, streams):
-            yield "#define SL_STREAMS_LATER"
+        if not program.nest.halves and bits & _ALL_STREAMS != _ALL_STREAMS:
+            yield f"#define SL_STREAMS {bits & _ALL_STREAMS}"
+    if _copies(program) and not bits & _ROW_PLANS:
+        yield "#define SL_ROW_PLANS 0"
+    if later_ways(program, element_size, ways):
+        yield "#define SL_WAYS_LATER"
 
 
-def linked_streams(program: Program, streams: int) -> int:
-    """Return the bits ``1 << k`` of the numbers k of streams that the kernel's transposes are linked to.
-
-    They are those that an axis can have; where extents are unknown, *streams*.
-    """
-    known = _stream_bits(program, _between_axes(program))
-    return streams if known is None else known
+def linked_ways(program: Program, element_size: int, ways: int) -> int:
+    """Return the bits of the ways that the kernel is linked to: all that it can need, but of unknown extents *ways*."""
+    streams, plans = _stream_bits(program, _between_axes(program)), _may_plan(program, element_size)
+    linked = ways & _ALL_STREAMS if streams is None else streams
+    return linked | (ways & _ROW_PLANS if plans is None else _ROW_PLANS * plans)
 
 
-def later_streams(program: Program, streams: int) -> int:
-    """Return the bits of the streams that calls may want and the kernel is not linked to."""
-    known = _stream_bits(program, _between_axes(program))
-    return 0 if known is not None else ALL_STREAMS & ~streams
+def later_ways(program: Program, element_size: int, ways: int) -> int:
+    """Return the bits of the ways that calls may want and the kernel is not linked to."""
+    later = _ALL_STREAMS if _stream_bits(program, _between_axes(program)) is None else 0
+    later |= _ROW_PLANS if _may_plan(program, element_size) is None else 0
+    return later & ~ways
 
 
 def _between_axes(program: Program) -> list[Transpose]:
@@ -134,17 +142,41 @@ def _block_macros(program: Program) -> Iterator[str]:
         yield f"#define SL_FAR_BYTES {literal(program.choice.past)}"
 
 
+def _whole_loops(program: Program) -> dict[str, Expr]:
+    """Return the bounds of the loops that are shared out, as if one part did all of each."""
+    whole: dict[str, Expr] = {}
+    for share in (s for s in (*program.steps, *walk(program.body)) if isinstance(s, Share)):
+        for begin, end, extent in share.loops:
+            whole |= {begin: ZERO, end: extent}
+    return whole
+
+
+def _copies(program: Program) -> list[CopyRows | CopyGrid]:
+    """Return the copies of rows."""
+    return [statement for statement in walk(program.body) if isinstance(statement, CopyRows | CopyGrid)]
+
+
+def _may_plan(program: Program, element_size: int) -> bool | None:
+    """Return whether rows that are copied may be planned: those of runs that the runtime's `sl_is_planned` takes.
+
+    None where the length of a run is unknown; rows of small elements always may be.
+    """
+    size, whole = moved_size(program, element_size), _whole_loops(program)
+    counts = [substitute(each.count, whole) for each in _copies(program)]
+    if size <= _PLANNED_SIZE:
+        return bool(counts)
+    if any(isinstance(count, IntLiteral) and count.value * size in _PLANNED_RUNS for count in counts):
+        return True
+    return False if all(isinstance(count, IntLiteral) for count in counts) else None
+
+
 def _stream_bits(program: Program, made: Sequence[Transpose]) -> int | None:
     """Return the bits ``1 << k`` of the numbers k of streams that an axis of the transposes *made* can have.
 
     None where an extent is unknown.  The runtime joins levels of axes: an axis has a product of their extents.  What a
     part does of a loop counts as the whole loop; where it is shorter, the runtime does without streams.
     """
-    whole: dict[str, Expr] = {}
-    for share in (s for s in (*program.steps, *walk(program.body)) if isinstance(s, Share)):
-        for begin, end, extent in share.loops:
-            whole |= {begin: ZERO, end: extent}
-    found = 0
+    whole, found = _whole_loops(program), 0
     for each in made:
         products = {1}
         axes = (each.rows, each.columns)

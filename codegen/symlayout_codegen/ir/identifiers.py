@@ -16,8 +16,8 @@ PARTED = "_part"
 PACKED = "_packed"
 """Suffix of the C function that takes a kernel's arguments from arrays."""
 
-STREAMS = "_streams"
-"""Suffix of the C function that says which streams a kernel's calls wanted."""
+WAYS = "_ways"
+"""Suffix of the C function that says which ways to move elements a kernel's calls wanted."""
 
 _MOST_CHARACTERS = 40
 _KEYWORDS = frozenset(  # of C and C++, which both include the header, then names that the printed text uses
@@ -76,7 +76,7 @@ def rename_signature(nest: Nest) -> RenamedSignature:
     """Return *nest* with legal names in its prototype."""
     taken: set[str] = set()
     kernel = identifier(nest.name, taken)
-    taken.update((f"{kernel}{PARTED}", f"{kernel}{PACKED}", f"{kernel}{STREAMS}"))
+    taken.update((f"{kernel}{PARTED}", f"{kernel}{PACKED}", f"{kernel}{WAYS}"))
     locals_ = [step.name for step in nest.prelude if isinstance(step, Local)]
     renamed = {old: identifier(old, taken) for old in (*nest.parameters, *locals_)}
     sources = tuple(identifier(old, taken) for old in nest.sources)

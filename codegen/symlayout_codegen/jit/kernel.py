@@ -12,11 +12,11 @@ from functools import partial
 from typing import Any
 
 from symlayout_codegen.emit.header import KERNELS_HEADER, print_header, runtime_of
-from symlayout_codegen.emit.printer import describe, print_packed, print_program, print_streams
-from symlayout_codegen.emit.transposes import ALL_STREAMS, compiled_apart
+from symlayout_codegen.emit.printer import describe, print_packed, print_program, print_ways
+from symlayout_codegen.emit.transposes import ALL_WAYS, compiled_apart
 from symlayout_codegen.errors import CompilerError, PreconditionFailed
 from symlayout_codegen.ir.choice import MODEL, Choice
-from symlayout_codegen.ir.identifiers import PACKED, PARTED, STREAMS, rename_signature
+from symlayout_codegen.ir.identifiers import PACKED, PARTED, WAYS, rename_signature
 from symlayout_codegen.ir.integer_expressions import evaluate
 from symlayout_codegen.ir.nest import Local, Nest
 from symlayout_codegen.jit.build import build, kernel_flags
@@ -48,8 +48,8 @@ class CompiledKernel:
         Why.
     march : str
         The instruction set that it was compiled for.
-    streams : int
-        The numbers of streams, as bits, that it was linked to where its extents are unknown.
+    ways : int
+        The ways to move elements, as bits, that it was linked to where its extents are unknown.
     function : Callable[..., int]
         The C function that does one part: the number of the part, that of all parts, the arguments, then a
         pointer per source, the output and, if the nest has fills, the fill values.  A pointer is a cffi
@@ -77,7 +77,7 @@ class CompiledKernel:
         "packed",
         "pointer",
         "reason",
-        "streams",
+        "ways",
     )
 
     def __init__(
@@ -87,9 +87,9 @@ class CompiledKernel:
         functions: Sequence[Function],
         choice: Choice,
         march: str,
-        streams: int,
+        ways: int,
     ) -> None:
-        self.nest, self.element_size, self.march, self.streams = nest, element_size, march, streams
+        self.nest, self.element_size, self.march, self.ways = nest, element_size, march, ways
         self.function, packed, self._unlinked = functions
         self.choice, self.reason = choice, "by the model"
         self._further: dict[int, CompiledKernel] = {}
@@ -102,7 +102,7 @@ class CompiledKernel:
     @property
     def source(self) -> str:
         """The C text that was compiled; made anew, since a kernel that is kept is called without it."""
-        return source_of(self.nest, self.element_size, self.choice, self.streams)
+        return source_of(self.nest, self.element_size, self.choice, self.ways)
 
     @property
     def schedule(self) -> str:
@@ -112,7 +112,7 @@ class CompiledKernel:
     @property
     def key(self) -> str:
         """The name of its entry in the cache."""
-        identity, _ = _origin(self.nest, self.element_size, self.choice, self.streams)
+        identity, _ = _origin(self.nest, self.element_size, self.choice, self.ways)
         return cache_key(identity, find_compiler(), kernel_flags(self.march), self.march)
 
     def because(self, reason: str) -> CompiledKernel:
@@ -122,21 +122,21 @@ class CompiledKernel:
         return made
 
     def as_wanted(self) -> CompiledKernel:
-        """Return this kernel linked to the streams that its calls wanted so far: itself if they wanted none."""
+        """Return this kernel linked to the ways that its calls wanted so far: itself if they wanted none."""
         return self._linked_to(self._unlinked(1))
 
     def whole(self) -> CompiledKernel:
-        """Return this kernel linked to all streams that calls may want."""
+        """Return this kernel linked to all ways that calls may want."""
         return self._linked_to(self._unlinked(0))
 
     def _linked_to(self, further: int) -> CompiledKernel:
-        """Return this kernel linked to *further* streams too; itself, which is right but slower, if that fails."""
+        """Return this kernel linked to *further* ways too; itself, which is right but slower, if that fails."""
         if not further:
             return self
         if further not in self._further:
             made = self
             with suppress(CompilerError):
-                made = compile_nest(self.nest, self.element_size, self.choice, self.march, self.streams | further)
+                made = compile_nest(self.nest, self.element_size, self.choice, self.march, self.ways | further)
             self._further[further] = made
         return self._further[further]
 
@@ -205,12 +205,12 @@ class CompiledKernel:
 
 
 def compile_nest(
-    nest: Nest, element_size: int, choice: Choice = MODEL, march: str | None = None, streams: int = ALL_STREAMS
+    nest: Nest, element_size: int, choice: Choice = MODEL, march: str | None = None, ways: int = ALL_WAYS
 ) -> CompiledKernel:
     """Return *nest* as a kernel for elements of *element_size* bytes, scheduled as *choice* says.
 
-    *march* is the instruction set; without it ``$SYMLAYOUT_MARCH`` decides, else the processor.  Of the streams that
-    unknown extents may give, the kernel is linked to *streams*, as bits; `CompiledKernel.as_wanted` adds others.
+    *march* is the instruction set; without it ``$SYMLAYOUT_MARCH`` decides, else the processor.  Of the ways
+    that unknown extents may want, the kernel is linked to *ways*, as bits; `CompiledKernel.as_wanted` adds others.
 
     Raises
     ------
@@ -227,40 +227,38 @@ def compile_nest(
     declarations = {
         f"{name}{PARTED}": f"int32_t(*)({', '.join(types)})",
         f"{name}{PACKED}": "int32_t(*)(int64_t *, void **)",
-        f"{name}{STREAMS}": "int32_t(*)(int32_t)",
+        f"{name}{WAYS}": "int32_t(*)(int32_t)",
     }
     level = choose(march)
-    functions = build(*_origin(nest, element_size, choice, streams), declarations, level)
-    return CompiledKernel(nest, element_size, [functions[each] for each in declarations], choice, level, streams)
+    functions = build(*_origin(nest, element_size, choice, ways), declarations, level)
+    return CompiledKernel(nest, element_size, [functions[each] for each in declarations], choice, level, ways)
 
 
-def source_of(nest: Nest, element_size: int, choice: Choice, streams: int = ALL_STREAMS) -> str:
+def source_of(nest: Nest, element_size: int, choice: Choice, ways: int = ALL_WAYS) -> str:
     """Return the C text that is compiled for the nest."""
-    return _texts(schedule(nest, choice), element_size, streams)[SOURCE]
+    return _texts(schedule(nest, choice), element_size, ways)[SOURCE]
 
 
-def _texts(program: Program, element_size: int, streams: int) -> dict[str, str]:
-    """Return the C text of the kernel, and those that are compiled apart, by their names."""
-    apart = compiled_apart(program, element_size, streams)
-    linked = streams if apart else ALL_STREAMS
+def _texts(program: Program, element_size: int, ways: int) -> dict[str, str]:
+    """Return the C texts: of the kernel, of what it includes, and those that are compiled apart, by their names."""
+    nest, apart = program.nest, compiled_apart(program, element_size, ways)
+    linked = ALL_WAYS if apart is None else ways
     parts = (
-        print_program(program, element_size, streams=linked),
-        print_packed(program.nest),
-        print_streams(program, linked),
+        print_program(program, element_size, ways=linked),
+        print_packed(nest),
+        print_ways(program, element_size, linked),
     )
-    return {**apart, SOURCE: "".join(parts)}
+    runtime = runtime_of(program.body, nest.halves, linked=apart is not None)
+    return {KERNELS_HEADER: print_header([nest]), **runtime, **(apart or {}), SOURCE: "".join(parts)}
 
 
-def _origin(nest: Nest, element_size: int, choice: Choice, streams: int) -> tuple[str, Callable[[], Mapping[str, str]]]:
+def _origin(nest: Nest, element_size: int, choice: Choice, ways: int) -> tuple[str, Callable[[], Mapping[str, str]]]:
     """Return what `build` wants: what decides the texts, and what makes them."""
 
     def files() -> dict[str, str]:
-        program = schedule(nest, choice)
-        texts = _texts(program, element_size, streams)
-        runtime = runtime_of(program.body, nest.halves, linked=len(texts) > 1)
-        return {KERNELS_HEADER: print_header([nest]), **runtime, **texts}
+        return _texts(schedule(nest, choice), element_size, ways)
 
     if known := identity(nest, element_size, choice):
-        return f"{known}\n{streams}", files
+        return f"{known}\n{ways}", files
     made = files()
     return "\n".join(made.values()), lambda: made

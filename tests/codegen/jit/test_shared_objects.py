@@ -102,7 +102,7 @@ def test_kernels_of_an_element_size_share_objects(log: Path) -> None:
 
 
 def test_streams_of_unknown_extents_are_linked_once_a_call_wants_them(log: Path) -> None:
-    kernel = compile_nest(nests.transpose(), 4, streams=0)
+    kernel = compile_nest(nests.transpose(), 4, ways=0)
     assert compiled(log) == (2, 1)  # tiles and their pieces
     call(kernel, (70, 90), (5, 200))
     assert kernel.as_wanted() is kernel
@@ -115,14 +115,14 @@ def test_streams_of_unknown_extents_are_linked_once_a_call_wants_them(log: Path)
     call(linked, (200, 4))
     call(linked.as_wanted(), (200, 4), (3, 200))
     assert compiled(log) == (1, 1)
-    assert kernel.whole().streams == 1 << 2 | 1 << 3 | 1 << 4
+    assert kernel.whole().ways == 1 << 2 | 1 << 3 | 1 << 4
     assert compiled(log) == (1, 1)
 
 
 def test_a_kernel_that_cannot_be_linked_to_what_it_wants_stays_as_it_is(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kernel = compile_nest(nests.transpose(), 4, streams=0)
+    kernel = compile_nest(nests.transpose(), 4, ways=0)
     call(kernel, (3, 200))
     monkeypatch.setenv("CC", "no-such-compiler")
     assert kernel.as_wanted() is kernel
@@ -143,9 +143,9 @@ def test_streams_that_extents_state_are_linked_at_first(
     shape: str, perm: tuple[int, ...], first: int, later: int
 ) -> None:
     program = schedule(lower(sl.transpose(sl.tensor(shape), perm))[0], MODEL)
-    linked = transposes.compiled_apart(program, 4, 0)
+    linked = transposes.compiled_apart(program, 4, 0) or {}
     assert {f"streams_{k}.c" for k in (2, 3, 4) if first >> k & 1} == {name for name in linked if "streams" in name}
-    assert transposes.later_streams(program, 0) == later
+    assert transposes.later_ways(program, 4, 0) == later
 
 
 def test_later_calls_take_the_streams_that_a_call_wanted(root: Path) -> None:
@@ -153,8 +153,30 @@ def test_later_calls_take_the_streams_that_a_call_wanted(root: Path) -> None:
     x = np.arange(2 * 3 * 100, dtype=np.float32).reshape(2, 3, 100)
     for threads in (None, 2, None):
         assert np.array_equal(kernel(x, threads=threads), x.transpose(0, 2, 1))
-        assert {native.streams for native in kernel._natives.values() if native} == {1 << 3}
-        assert {plan.native.streams for plan in kernel._plans.values() if plan.native} == {1 << 3}
+        assert {native.ways for native in kernel._natives.values() if native} == {1 << 3}
+        assert {plan.native.ways for plan in kernel._plans.values() if plan.native} == {1 << 3}
+
+
+def batched(channels: object = "C") -> sl.Tensor:
+    return sl.space_to_batch(sl.tensor(f"N, H, w, {channels}"), [2, 2], [[0, 0], [0, 0]])
+
+
+def test_row_plans_of_unknown_runs_are_linked_once_a_call_wants_them(log: Path) -> None:
+    kernel = sl.compile(batched(), dtype="float32", strict=True)
+    for channels, ways, made in ((16, 0, (0, 1)), (2, 0, (0, 0)), (3, 1, (1, 1)), (1, 1, (0, 0)), (3, 1, (0, 0))):
+        x = np.random.default_rng(0).random((2, 8, 40, channels), np.float32)
+        assert np.array_equal(kernel(x), sl.interpret(batched(), x))
+        assert {native.ways for native in kernel._natives.values() if native} == {ways}
+        assert compiled(log) == made
+
+
+@pytest.mark.parametrize(("channels", "first", "later"), [(3, 1, 0), (2, 0, 0), (16, 0, 0), ("C", 0, 1)])
+def test_row_plans_that_runs_state_are_linked_at_first(channels: object, first: int, later: int) -> None:
+    program = schedule(lower(batched(channels))[0], MODEL)
+    assert transposes.compiled_apart(program, 4, 0) is not None
+    assert transposes.linked_ways(program, 4, 0) == first
+    assert transposes.later_ways(program, 4, 0) == later
+    assert ("#define SL_ROW_PLANS 0" in print_program(program, 4, ways=0)) == (not first)
 
 
 @pytest.mark.slow
@@ -271,7 +293,7 @@ def test_texts_for_users_have_everything_in_their_headers() -> None:
 
 @pytest.mark.parametrize("nest", [nests.flip(), nests.pad()])
 def test_kernels_without_transposes_have_all_in_one_text(nest: Nest) -> None:
-    assert transposes.compiled_apart(schedule(nest, MODEL), 1) == {}
+    assert transposes.compiled_apart(schedule(nest, MODEL), 1) is None
 
 
 @pytest.mark.slow
@@ -282,7 +304,7 @@ def test_whatever_streams_a_kernel_calls_are_linked() -> None:
             nest, _ = lower(sl.transpose(sl.tensor(shape), order))
             program = schedule(nest, MODEL)
             found = set(re.findall(r"sl_(?:split|join)_(\d)\(", print_program(program, 4)))
-            linked = transposes.compiled_apart(program, 4)
+            linked = transposes.compiled_apart(program, 4) or {}
             assert {f"streams_{k}.c" for k in found} <= linked.keys(), (shape, order)
             called |= found
     assert called == {"2", "3", "4"}

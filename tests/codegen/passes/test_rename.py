@@ -24,7 +24,7 @@ def test_names_become_legal_and_unique() -> None:
     nest, taken = rename(hostile())
     assert (nest.name, nest.parameters, nest.sources) == ("main_", ("v2_x", "n_", "dst_"), ("v__",))
     assert [digit.name for digit in nest.pieces[0].digits] == ["for_", "for__2"]
-    assert taken == {"main_", "main__part", "main__packed", "v2_x", "n_", "dst_", "v__", "for_", "for__2"}
+    assert taken == {"main_", "main__part", "main__packed", "main__ways", "v2_x", "n_", "dst_", "v__", "for_", "for__2"}
 
 
 def test_expressions_follow_their_names() -> None:

@@ -1,10 +1,11 @@
 /* Plans: what rows are planned with, and the prototypes of row_plans, which may be compiled apart.
  *
  * Assumes: nothing.
- * Needs: base. */
+ * Needs: base, wanted. */
 #pragma once
 
 #include "base.h"
+#include "wanted.h"
 
 /* Whether an instruction shuffles bytes by computed indices, and can give zeros. */
 #if defined __SSSE3__ || (defined __aarch64__ && !defined __clang__ && SL_HAS_SHUFFLES)
@@ -41,7 +42,24 @@ SL_ALWAYS_INLINE int sl_is_planned(int64_t run, int64_t bytes)
     return run < 16 && run != 8 && bytes >= 128;
 }
 
-#if defined SL_LINKED && SL_HAS_ROW_PLANS
+/* Whether a kernel has row plans, or none that it needs yet. */
+#ifndef SL_ROW_PLANS
+#define SL_ROW_PLANS 1
+#endif
+#if SL_HAS_ROW_PLANS && !SL_ROW_PLANS
+/* Plans nothing, so that rows are copied in another way. */
+SL_INLINE int sl_plan_rows(sl_plan *plan, int64_t runs, int64_t between, int64_t run, int64_t leap, int64_t rows)
+{
+    (void)plan, (void)runs, (void)between, (void)run, (void)leap, (void)rows;
+    sl_want(SL_WANTED_WAYS, SL_ROW_PLANS_WAY);
+    return 0;
+}
+SL_INLINE void sl_write_rows(const sl_plan *plan, unsigned char *restrict to, const unsigned char *restrict from,
+                             int64_t leap, int64_t length, int64_t count, int64_t to_step, int64_t step)
+{
+    (void)plan, (void)to, (void)from, (void)leap, (void)length, (void)count, (void)to_step, (void)step;
+}
+#elif defined SL_LINKED && SL_HAS_ROW_PLANS
 /* Plans rows of turns with any offsets, rows of turns whose runs lie *between* apart, and writes rows by a plan: see
  * row_plans. */
 SL_LINKABLE int sl_plan_turns(sl_plan *plan, const int64_t *offset, int64_t runs, int64_t run, int64_t leap,

@@ -9,7 +9,7 @@
 #include "plans.h"
 #include "vectors.h"
 
-#if SL_HAS_ROW_PLANS
+#if SL_HAS_ROW_PLANS && SL_ROW_PLANS
 /* The index of a zero: sl_shuffle_bytes takes the lowest four bits of others. */
 #define SL_ZERO_BYTE 0x90
 

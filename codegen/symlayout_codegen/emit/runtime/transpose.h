@@ -1,30 +1,25 @@
 /* A transpose as kernels call it, with the streams that occur in theirs.
  *
  * Assumes: output and source do not overlap.
- * Needs: far_stores, split_join, streams, transpose_ways, ways. */
+ * Needs: far_stores, split_join, streams, transpose_ways, wanted, ways. */
 #pragma once
 
 #include "far_stores.h"
 #include "split_join.h"
 #include "streams.h"
 #include "transpose_ways.h"
+#include "wanted.h"
 #include "ways.h"
 
 /* The numbers k of streams that occur, as the bits 1 << k: gcc takes half of its time for those that do not. */
 #ifndef SL_STREAMS
 #define SL_STREAMS SL_ALL_STREAMS
 #endif
-#ifdef SL_STREAMS_LATER
-static int32_t sl_wanted_streams;
-#define SL_WANTED_STREAMS &sl_wanted_streams
-#else
-#define SL_WANTED_STREAMS 0
-#endif
 #define SL_IF_STREAMS(k, function) (SL_STREAMS >> (k) & 1 ? (function) : 0)
 static const sl_streams sl_own_streams = {
     {0, 0, SL_IF_STREAMS(2, sl_split_2), SL_IF_STREAMS(3, sl_split_3), SL_IF_STREAMS(4, sl_split_4)},
     {0, 0, SL_IF_STREAMS(2, sl_join_2), SL_IF_STREAMS(3, sl_join_3), SL_IF_STREAMS(4, sl_join_4)},
-    SL_WANTED_STREAMS,
+    SL_WANTED_WAYS,
 };
 
 /* to[at + offset of i + j] = from[start + i + offset of j] for all i of *rows* and j of *columns*, *turns* times. */

@@ -1,7 +1,7 @@
 /* A transpose of any extents and strides: simplified, then done by streams, by tiles, or at once for all turns.
  *
  * Assumes: output and source do not overlap.
- * Needs: pieces, streams, tiles, transpose_rows, transpose_tiles, ways. */
+ * Needs: pieces, streams, tiles, transpose_rows, transpose_tiles, wanted, ways. */
 #pragma once
 
 #include "pieces.h"
@@ -9,6 +9,7 @@
 #include "tiles.h"
 #include "transpose_rows.h"
 #include "transpose_tiles.h"
+#include "wanted.h"
 #include "ways.h"
 
 /* Moves the outer level of *far* to *near*, the shorter axis, if it continues where *near* ends. */
@@ -179,8 +180,8 @@ SL_OUT_OF_LINE void sl_transpose_merged(element *restrict to, const sl_axis *row
         sl_transpose_streams(to, rows, from, columns, turns, splits, joins, far);
     else {
         const int32_t missing = (1 << split | 1 << join) & SL_ALL_STREAMS;
-        if (missing && streams->wanted)
-            __atomic_fetch_or(streams->wanted, missing, __ATOMIC_RELAXED);
+        if (missing)
+            sl_want(streams->wanted, missing);
         sl_transpose_tiles(to, rows, from, columns, turns, far);
     }
 }

@@ -10,7 +10,6 @@
 /* The functions for k streams, at k; 0 where a kernel does without.  It can be linked to others once calls *wanted*
  * them, as the bits 1 << k; where not, *wanted* is 0. */
 #define SL_MOST_STREAMS 4
-#define SL_ALL_STREAMS (1 << 2 | 1 << 3 | 1 << 4)
 typedef struct {
     sl_split_streams *split[SL_MOST_STREAMS + 1];
     sl_join_streams *join[SL_MOST_STREAMS + 1];

@@ -1,0 +1,25 @@
+/* What calls of a kernel wanted: ways to move elements that it is not linked to, and can be.
+ *
+ * Assumes: nothing.
+ * Needs: base. */
+#pragma once
+
+#include "base.h"
+
+/* The bits of ways: row plans, and 1 << k for k streams. */
+#define SL_ROW_PLANS_WAY 1
+#define SL_ALL_STREAMS (1 << 2 | 1 << 3 | 1 << 4)
+
+#ifdef SL_WAYS_LATER
+static int32_t sl_wanted_ways;
+#define SL_WANTED_WAYS &sl_wanted_ways
+#else
+#define SL_WANTED_WAYS 0
+#endif
+
+/* Adds *ways* to those that are *wanted*, unless nothing can be linked later. */
+SL_INLINE void sl_want(int32_t *wanted, int32_t ways)
+{
+    if (wanted)
+        __atomic_fetch_or(wanted, ways, __ATOMIC_RELAXED);
+}
