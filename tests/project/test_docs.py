@@ -115,7 +115,7 @@ def test_the_index_of_decisions_is_complete() -> None:
     assert index == [(title, note.name) for title, note in zip(titles, notes, strict=True)]
 
 
-WRITTEN = ("docs/ops.md", "docs/benchmarks.md", "docs/benchmarks-xeon.md", "docs/changelog.md")
+WRITTEN = ("docs/ops.md", "docs/benchmarks.md", "docs/benchmarks-epyc.md", "docs/changelog.md")
 PROSE = {name: PAGES[name] for name in PAGES if name not in WRITTEN}
 PROSE |= {name: (ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "CONTRIBUTING.md")}
 # Where a path may begin: at the root of the checkout, or at a package, so that pages can write `maps/box_image.py`.
