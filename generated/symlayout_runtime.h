@@ -1900,8 +1900,8 @@ SL_INLINE int64_t sl_rows_to_store(int64_t makes, int64_t stores, int64_t to_ste
         const int64_t next = to_step * SL_ELEMENT_SIZE, after = step * SL_ELEMENT_SIZE;                              \
         SL_FOR_EACH_SHORT_ROW(SL_JOIN_ROW_##k)                                                                       \
     }
-/* Whether rows are short, and neither vectors of 8 bytes nor masks move them as well: those take longer for four streams,
- * and masks for a row of two that a vector holds exactly. */
+/* Whether rows are short, and neither vectors of 8 bytes nor masks move them as well: those take longer for four
+ * streams, and masks for a row of two that a vector holds exactly. */
 #if SL_HAS_BYTE_MASKS
 #define SL_IS_SHORT(run, k, makes, splits)                                                                           \
     ((k) == 2 ? (splits) && (run) == SL_LANES_16 / 2                                                                 \
