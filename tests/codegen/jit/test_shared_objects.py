@@ -18,7 +18,7 @@ import symlayout as sl
 from symlayout.run.lower import lower
 from symlayout_codegen import CompilerError, compile_nest
 from symlayout_codegen.emit import transposes
-from symlayout_codegen.emit.header import runtime
+from symlayout_codegen.emit.header import RUNTIME_HEADER, runtime
 from symlayout_codegen.emit.printer import print_kernel, print_program
 from symlayout_codegen.ir.choice import MODEL, Choice
 from symlayout_codegen.ir.nest import Nest
@@ -177,6 +177,24 @@ def test_row_plans_that_runs_state_are_linked_at_first(channels: object, first: 
     assert transposes.linked_ways(program, 4, 0) == first
     assert transposes.later_ways(program, 4, 0) == later
     assert ("#define SL_ROW_PLANS 0" in print_program(program, 4, ways=0)) == (not first)
+
+
+def test_the_runs_that_may_be_planned_are_those_that_the_runtime_plans(tmp_path: Path) -> None:
+    main = """
+#include <stdio.h>
+int main(void)
+{
+    for (int run = 1; run <= 64; ++run)
+        if (sl_is_planned(run, 1 << 20))
+            printf("%d ", run);
+}
+"""
+    text = tmp_path / "planned.c"
+    text.write_text(f"#define SL_ELEMENT_SIZE 1\n{runtime(halves=False)[RUNTIME_HEADER]}{main}")
+    program = str(tmp_path / "planned")
+    subprocess.run([*os.environ.get("CC", "cc").split(), "-std=c11", "-w", str(text), "-o", program], check=True)
+    printed = subprocess.run([program], check=True, capture_output=True, text=True).stdout
+    assert {int(run) for run in printed.split()} == transposes._PLANNED_RUNS
 
 
 @pytest.mark.slow
