@@ -23,9 +23,6 @@ from symlayout.errors import (
     UnknownOpError,
 )
 from symlayout.language.sympy_bridge import dim, dims
-from symlayout.maps.composed_map import IndexMap
-from symlayout.maps.interpreter import interpret
-from symlayout.maps.sympy_maps import from_sympy, index_map
 from symlayout.ops.axes import expand_dims, moveaxis, ravel, squeeze, swapaxes
 from symlayout.ops.broadcast import broadcast_to
 from symlayout.ops.channel_shuffle import channel_shuffle
@@ -64,6 +61,9 @@ if TYPE_CHECKING:
     from symlayout.layouts.strided_layout import Layout, layout
     from symlayout.maps.adjoint_map import Adjoint, adjoint
     from symlayout.maps.box_image import Image
+    from symlayout.maps.composed_map import IndexMap
+    from symlayout.maps.interpreter import interpret
+    from symlayout.maps.sympy_maps import from_sympy, index_map
     from symlayout.models.read_model import load, read_model
     from symlayout.optimize_models.optimize_model import OptimizedModel, OptimizeReport, optimize
     from symlayout.proof.counterexample import Witness
@@ -86,6 +86,9 @@ _LATER = {  # imported when first asked for, by the room and the module
     **dict.fromkeys(("Layout", "layout"), "layouts.strided_layout"),
     **dict.fromkeys(("Adjoint", "adjoint"), "maps.adjoint_map"),
     "Image": "maps.box_image",
+    "IndexMap": "maps.composed_map",
+    "interpret": "maps.interpreter",
+    **dict.fromkeys(("from_sympy", "index_map"), "maps.sympy_maps"),
     **dict.fromkeys(("load", "read_model"), "models.read_model"),
     **dict.fromkeys(("OptimizeReport", "OptimizedModel", "optimize"), "optimize_models.optimize_model"),
     "Witness": "proof.counterexample",

@@ -6,14 +6,12 @@ programs, such as compilers and runtimes, have limits in seconds.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from symlayout_codegen.limits import CheckedLimits
 from symlayout_codegen.limits import limits as _backend
 
 
-@dataclass(slots=True)
 class Limits(CheckedLimits):
     """What one question to the algebra may cost; beyond it the answer is UNKNOWN or `InconclusiveError`.
 

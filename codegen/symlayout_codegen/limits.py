@@ -6,13 +6,18 @@ copy of its own.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
 from typing import Any
 
 
-@dataclass(slots=True)
 class CheckedLimits:
-    """Limits by name; a subclass has the fields.  Only known names and non-negative numbers can be set."""
+    """Limits by name; a subclass annotates them.  Only known names and non-negative numbers can be set."""
+
+    def __init__(self, **named: float) -> None:
+        for name, value in named.items():
+            setattr(self, name, value)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{n}={getattr(self, n)}' for n in type(self).__annotations__)})"
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Set a limit.
@@ -26,7 +31,7 @@ class CheckedLimits:
         ValueError
             The value is negative.
         """
-        types = {f.name: f.type for f in fields(self)}
+        types = type(self).__annotations__
         if name not in types:
             raise AttributeError(
                 f"there is no limit {name!r}\n  known: {', '.join(n for n in dir(self) if n[0] != '_')}"
@@ -39,7 +44,6 @@ class CheckedLimits:
         object.__setattr__(self, name, value)
 
 
-@dataclass(slots=True)
 class BackendLimits(CheckedLimits):
     """What the backend spends at most on one kernel.
 

@@ -6,10 +6,9 @@ import sys
 import warnings
 from collections.abc import Mapping, Sequence
 from importlib import import_module
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 from symlayout_codegen.forks import held_off
 
@@ -55,8 +54,11 @@ MOVED = {
 }
 
 
-class MovedModules(MetaPathFinder, Loader):
-    """Finds the modules of *package* that moved; *moved* maps old paths to new ones, without the package's name."""
+class MovedModules:
+    """Finds the modules of *package* that moved; *moved* maps old paths to new ones, without the package's name.
+
+    A finder and loader by its methods: the classes of `importlib.abc` would import 40 modules.
+    """
 
     def __init__(self, package: str, moved: Mapping[str, str]) -> None:
         self._new = {f"{package}.{old}": f"{package}.{new}" for old, new in moved.items()}
@@ -66,7 +68,7 @@ class MovedModules(MetaPathFinder, Loader):
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """Return a spec for the old path of a module, None for any other name."""
-        return ModuleSpec(fullname, self) if fullname in self._new else None
+        return ModuleSpec(fullname, cast(Any, self)) if fullname in self._new else None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         """Return the module at its new path."""

@@ -8,7 +8,6 @@ and entries.  The goal is >= 0 if each of those polynomials is >= 0 at all point
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -18,14 +17,14 @@ from symlayout.algebra.fact_store import DIGIT, System
 from symlayout.algebra.polynomial import Extent, Monomial, Poly, names_of, terms_of
 from symlayout.algebra.table import Table
 from symlayout.budgets import limits
+from symlayout_codegen.values import Value
 
 _LARGEST = 1 << 62  # larger sums might overflow 64 bits
 
 Array = np.ndarray[Any, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Points:
+class Points(Value):
     """All values of some digits at which the facts hold, with the values of functions of these digits.
 
     Attributes

@@ -6,11 +6,11 @@ The bounds, called sides, are sound and need not be tight: an expression stays w
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from math import inf
 
 from symlayout.algebra.fact_store import drop
 from symlayout.algebra.polynomial import Extent, collapse, terms_of
+from symlayout_codegen.values import Value
 
 Bound = float  # an int, or an infinite float
 Sides = tuple[Bound, Bound]
@@ -21,8 +21,7 @@ MAX_BITS = 512
 _MOST = 1 << MAX_BITS
 
 
-@dataclass(frozen=True, slots=True)
-class SlopedExpression:
+class SlopedExpression(Value):
     """An expression, with its derivative (slope) by each symbol that occurs more than once in it."""
 
     e: Extent

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import gcd, inf
 
 from symlayout.algebra.box_bounds import Bound, Box, Sides, SlopedExpression, ceil_of, floor_of, form_of, sides_of
 from symlayout.algebra.fact_store import DIGIT, drop
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent, Poly, collapse, names_of, symbol, without
+from symlayout_codegen.values import Value
 
 _MOST_TERMS = 24  # of a constraint that shrinks boxes
 
 
-@dataclass(frozen=True, slots=True)
-class Constraint:
+class Constraint(Value):
     """The inequality ``e >= 0``, which holds wherever ``given >= 0``.
 
     Each split writes *e* as ``c*s + rest`` for one symbol *s* of it, and holds *s*, *c* and ``-rest``.  *c* may mention
@@ -71,8 +70,7 @@ class Constraints:
         return -inf if low is None else low, high if isinstance(high, int) else inf
 
 
-@dataclass(frozen=True, slots=True)
-class Below:
+class Below(Value):
     """A lower bound of an expression: ``form/divisor``, wherever all of *given* are >= 0."""
 
     form: SlopedExpression

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from symlayout.algebra.fact_store import Dim
 from symlayout.algebra.facts import Facts
@@ -43,7 +42,7 @@ def sizes(facts: Facts, least: Mapping[str, int | None] | None = None) -> Iterat
 
 
 def _from(d: Dim, least: int | None) -> Dim:
-    return d if least is None or (d.min is not None and d.min >= least) else replace(d, min=least)
+    return d if least is None or (d.min is not None and d.min >= least) else d.replaced(min=least)
 
 
 class _Values:

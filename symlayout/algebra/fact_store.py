@@ -27,6 +27,7 @@ from symlayout.algebra.polynomial import (
     without,
 )
 from symlayout.algebra.table import Table
+from symlayout_codegen.values import Value
 
 INT64_MAX = 2**63 - 1
 DIGIT = "#"  # the first character of a digit's name; no dim's name contains it
@@ -37,8 +38,7 @@ _NAME_LENGTH = 160
 _REWRITE_STEPS = 200  # a reduction stops after so many monomial rewrites
 
 
-@dataclass(frozen=True, slots=True)
-class Dim:
+class Dim(Value):
     """A named integer that the user declares: ``min <= name <= max`` and ``multiple_of | name``; None is unbounded."""
 
     name: str
@@ -73,8 +73,7 @@ class Dim:
         return 0
 
 
-@dataclass(frozen=True, slots=True)
-class Requirement:
+class Requirement(Value):
     """A predicate in the user's dims that an operation requires.
 
     ``relation`` is ``"divides"`` (``modulus`` divides ``value``), ``"nonnegative"`` or ``"zero"``.
@@ -88,7 +87,10 @@ class Requirement:
     value: Extent
     modulus: Extent = 1
     where: str = ""
-    solving: tuple[Extent, Extent] | None = field(default=None, compare=False)
+    solving: tuple[Extent, Extent] | None = None
+
+    def _key(self) -> tuple[Any, ...]:
+        return self.kind, self.relation, self.value, self.modulus, self.where
 
     def states(self, other: Requirement) -> bool:
         """Return whether the requirement states what *other* does, whatever step asks for it."""
@@ -108,8 +110,7 @@ class Requirement:
         return f"{text(self.value)} {'>=' if self.relation == 'nonnegative' else '=='} 0"
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
+class Definition(Value):
     """The meaning of a symbol that no polynomial expresses: ``floor(left/right)`` or ``max(left, right)``.
 
     *left* and *right* are written in the user's dims and in symbols that are defined earlier.

@@ -12,7 +12,7 @@ of an axis whose digits are all axes of the group, is refused.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from symlayout.errors import FormatError, ShapeError, shown
@@ -362,7 +362,7 @@ def of_axis(value: Any, k: int) -> Any:
         return [of_axis(part, k) for part in as_list(value)]
     if not hasattr(value, "free_symbols"):
         return value
-    own = {s: sympy_bridge.symbol_of(replace(s.record, name=f"{s.name}_{k}")) for s in value.free_symbols}
+    own = {s: sympy_bridge.symbol_of(s.record.replaced(name=f"{s.name}_{k}")) for s in value.free_symbols}
     return value.xreplace(own)
 
 

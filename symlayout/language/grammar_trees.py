@@ -8,37 +8,33 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 from symlayout.errors import FormatError
+from symlayout_codegen.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class Size:
+class Size(Value):
     """Upper bounds for an expression that is multiplied out: bits of a coefficient, and number of terms."""
 
     bits: int = 0
     terms: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Int:
+class Int(Value):
     """An integer literal."""
 
     value: int
 
 
-@dataclass(frozen=True, slots=True)
-class Constant:
+class Constant(Value):
     """A literal that is not an integer: a real number, a truth value, or text."""
 
     value: float | bool | str
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
+class Name(Value):
     """A dim, with the bounds written at this occurrence."""
 
     name: str
@@ -46,53 +42,49 @@ class Name:
     high: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Unknown:
+class Unknown(Value):
     """An unknown value: ``?`` or ``None``, and ``-1`` as an entry of a shape."""
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
+class Range(Value):
     """An entry between two bounds, both included.  A *high* of None is unbounded."""
 
     low: Tree
     high: Tree | None
 
 
-@dataclass(frozen=True, slots=True)
-class Negative:
+class Negative(Value):
     """``-operand``."""
 
     operand: Tree
 
 
-@dataclass(frozen=True, slots=True)
-class Power:
+class Power(Value):
     """``base ** exponent``, where the exponent is a small integer."""
 
     base: Tree
     exponent: int
 
 
-@dataclass(frozen=True, slots=True)
-class Chain:
+class Chain(Value):
     """``first op operand op operand ...``, evaluated from left to right; all operators have one precedence."""
 
     first: Tree
     rest: tuple[tuple[str, Tree], ...]
-    size: Size = field(default=Size(), compare=False, repr=False)
+    size: Size = Size()
+
+    def _key(self) -> tuple[Any, ...]:
+        return self.first, self.rest
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(Value):
     """A list ``[a, b]``, or a tuple ``(a, b)``."""
 
     items: tuple[Tree, ...]
     is_tuple: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Slice:
+class Slice(Value):
     """``start:stop:step`` of an index, each part optional."""
 
     start: Tree | None
@@ -100,16 +92,14 @@ class Slice:
     step: Tree | None
 
 
-@dataclass(frozen=True, slots=True)
-class Dots:
+class Dots(Value):
     """``...`` of an index."""
 
 
 Tree = Int | Constant | Name | Unknown | Range | Negative | Power | Chain | Group | Slice | Dots
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedStep:
+class ParsedStep(Value):
     """One operation to apply: its name, its arguments, and the text that it was parsed from.
 
     An indexing step has the name ``"[]"``, and its indices are the positional arguments.
@@ -121,8 +111,7 @@ class ParsedStep:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Value):
     """``left sign right``; the sign is ``==``, ``>=``, ``<=``, ``>`` or ``<``."""
 
     left: Tree

@@ -15,17 +15,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from symlayout.errors import FormatError, shown
 from symlayout.language.read_tokens import MAX_TEXT, pointed
+from symlayout_codegen.values import Value
 
 STAR = "*"
 _TOKEN = re.compile(r"\s*(?:(?P<name>\*?[^\W\d]\w*)|(?P<open>\*?\()|(?P<close>\))|(?P<other>\S))", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(Value):
     """One item of a shape or of a pattern.
 
     Attributes

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from symlayout.errors import FormatError
+from symlayout_codegen.values import Value
 
 MAX_TEXT = 64 * 1024  # characters of a text
 MAX_NESTING = 64  # levels of brackets and signs
@@ -24,8 +24,7 @@ def pointed(text: str, at: int) -> str:
     return f"  in: {before}{excerpt}{after}\n      {' ' * (len(before) + at - start)}^"
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(Value):
     """A token of the text: the name of its group in `_TOKEN`, its characters, and the position of the first one."""
 
     kind: str

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import (
@@ -25,14 +24,14 @@ from symlayout.algebra.polynomial import (
     terms_of,
 )
 from symlayout.algebra.table import Table
+from symlayout_codegen.values import Value
 
 # First characters of symbols that exist only while a sum is folded.
 _REMAINDER = "%"
 _CEILING = "^"
 
 
-@dataclass(frozen=True, slots=True)
-class Apply:
+class Apply(Value):
     """An operation on sums: *form* is ``//`` (floor), ``%``, ``/`` (exact), ``ceil_div``, ``min``, ``max`` or ``[]``.
 
     The form ``[]`` is the entry of *table* at the one part.
@@ -43,8 +42,7 @@ class Apply:
     table: Table | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Sum:
+class Sum(Value):
     """A sum of terms, each a coefficient and its factors in the order in which they are written."""
 
     terms: tuple[tuple[int, tuple[Factor, ...]], ...]

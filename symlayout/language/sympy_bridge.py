@@ -369,11 +369,14 @@ def to_sympy(e: Extent, facts: Facts) -> Any:
     """Return *e* in the user's dims, as an int or a SymPy expression."""
     if isinstance(e, int):
         return e
-    names, dims = e.names, facts.dims
-    if names <= dims.keys():  # no floor, quotient or maximum to fold
-        if len(names) == 1 == len(e.terms) and e.terms.get(tuple(names)) == 1:  # a dim
-            return symbol_of(*[dims[name] for name in names])
-        return _of_dims(e, tuple([dims[name] for name in names]))
+    dims = facts.dims
+    if len(e.terms) == 1:
+        ((monomial, c),) = e.terms.items()
+        if c == 1 == len(monomial) and (record := dims.get(monomial[0])) is not None:
+            return symbol_of(record)
+    records = [dims.get(name) for name in e.names]
+    if None not in records:  # no floor, quotient or maximum to fold
+        return _of_dims(e, tuple(records))
     return written(fold_fixed(e, facts), lambda name: symbol_of(facts.dims[name]))
 
 

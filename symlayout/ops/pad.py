@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from symlayout.algebra.polynomial import Extent
 from symlayout.errors import ShapeError, shown
 from symlayout.tensors.apply_operation import core_operation
 from symlayout.tensors.declaration import Case, Coords, Declared, Fill, Operand, as_list, index_map, is_list
+from symlayout_codegen.values import Value
 
 MODES = ("constant", "empty", "edge", "reflect", "symmetric", "wrap")
 _SPARE = {"reflect": 1, "symmetric": 0, "wrap": 0}  # how many elements of an axis one repetition leaves out
@@ -202,8 +202,7 @@ def _filled(x: Operand, coords: Coords, widths: Sequence[tuple[Extent, Extent]],
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _AxisPart:
+class _AxisPart(Value):
     """A part of one axis: it reads ``read(o)`` where ``0 <= value(o) < extent``; everywhere if *value* is None."""
 
     read: Callable[[Any], Any]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -14,6 +13,7 @@ from symlayout.errors import ShapeError, shown
 from symlayout.ops.reshape import mixed_radix
 from symlayout.tensors.apply_operation import core_operation
 from symlayout.tensors.declaration import Case, Declared, Operand, as_list, index_map, is_list
+from symlayout_codegen.values import Value
 
 
 @core_operation
@@ -140,8 +140,7 @@ def _constant_coordinate(x: Operand, number: Extent) -> list[Extent]:
     return [number, *coordinate] if x.shape else []
 
 
-@dataclass(frozen=True, slots=True)
-class _Box:
+class _Box(Value):
     """*counts* positions from *begins* on: the index is *start* there, and one of *steps* more along each axis."""
 
     begins: tuple[int, ...]
@@ -173,7 +172,7 @@ def _shift(one: Sequence[_Box], other: Sequence[_Box]) -> Extent | None:
 
     A number and an index that depends on dims have no step between them: the algebra knows no bound of its multiples.
     """
-    if [replace(b, start=0) for b in one] != [replace(b, start=0) for b in other]:
+    if [b.replaced(start=0) for b in one] != [b.replaced(start=0) for b in other]:
         return None
     shifts = {b.start - a.start for a, b in zip(one, other, strict=True)}
     mixed = any(isinstance(a.start, int) != isinstance(b.start, int) for a, b in zip(one, other, strict=True))

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from typing import Any, overload
 
 from symlayout.algebra.fact_store import describe_dim
@@ -20,10 +19,10 @@ from symlayout.language import sympy_bridge
 from symlayout.tensors.apply_operation import core_operation
 from symlayout.tensors.chain import ASSUMED, Tensor
 from symlayout.tensors.declaration import Declared, Operand, as_list, index_map, is_list
+from symlayout_codegen.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class Relation:
+class Relation(Value):
     """A relation ``left sign right``; *text* is its spelling.  A side is a SymPy expression, an int or a tree."""
 
     left: Any
@@ -107,8 +106,7 @@ def _block(relations: tuple[Relation, ...]) -> Iterator[None]:
         ASSUMED.reset(token)
 
 
-@dataclass(frozen=True, slots=True)
-class _Within:
+class _Within(Value):
     """The relations of all ``with`` blocks around; a call adds them to a tensor."""
 
     relations: tuple[Relation, ...]

@@ -154,7 +154,16 @@ class Tensor:
         """
         if "shape" not in self._cache:
             facts = self.facts
-            self._cache["shape"] = tuple([sympy_bridge.to_sympy(e, facts) for e in self.extents])
+            written: dict[int, Any] = {}
+            for x in self.inputs:
+                if x.facts is facts and "shape" in x._cache:  # most extents are those of an input
+                    written.update(zip(map(id, x.extents), x._cache["shape"], strict=True))
+            self._cache["shape"] = tuple(
+                [
+                    e if type(e) is int else written[id(e)] if id(e) in written else sympy_bridge.to_sympy(e, facts)
+                    for e in self.extents
+                ]
+            )
         shape: tuple[Any, ...] = self._cache["shape"]
         return shape
 
