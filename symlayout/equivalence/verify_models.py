@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,7 +11,6 @@ import numpy as np
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent, names_of
 from symlayout.equivalence.data_extents import (
-    certificate_of_data,
     dims_of_inputs,
     made_again,
     other_data,
@@ -24,27 +21,25 @@ from symlayout.equivalence.data_extents import (
 )
 from symlayout.equivalence.run_models import TwoRuns
 from symlayout.equivalence.valid_sizes import facts_of, refused_after
+from symlayout.equivalence.verification import ModelClaim, ModelWitness, OutputProofs, Verification
 from symlayout.errors import FormatError, ShapeError, SymlayoutError
 from symlayout.language.sympy_bridge import symbol_of
 from symlayout.models.model import Model
 from symlayout.proof.added_zeros import without_added_zeros
-from symlayout.proof.certificate.computed import refusal_of_computed, sealed
+from symlayout.proof.certificate.computed import refusal_of_computed
 from symlayout.proof.compare_forms import LAWS, SIGNED_ZERO
 from symlayout.proof.congruence import Congruence
-from symlayout.proof.counterexample import Witness, difference, sample
+from symlayout.proof.counterexample import Witness, sample
 from symlayout.proof.idle_functions import without_idle_functions
 from symlayout.proof.prove import (
     DEFAULT_BUDGET,
     Proof,
     Verdict,
-    certificate_of_computed,
     check_laws,
     pairs_known,
-    pairs_of,
     under_signed_zero,
 )
 from symlayout.tensors.chain import Tensor
-from symlayout_codegen.forks import cached_property
 
 
 class Values(Protocol):
@@ -61,193 +56,6 @@ class Values(Protocol):
     @property
     def tensors(self) -> Mapping[str, Tensor]:
         """All values, by name."""
-
-
-_CERTAINTY = (Verdict.REFUTED, Verdict.UNKNOWN, Verdict.PROVED)
-
-
-@dataclass(frozen=True, slots=True)
-class ModelWitness:
-    """Where two models differ.
-
-    Attributes
-    ----------
-    dims : dict
-        A value for each dim, by its SymPy symbol.
-    output : str
-        The name of the output.
-    coord : tuple of int or None
-        The coordinate in it; None if the shapes or the element types differ already.
-    left, right : object
-        What each model computes there, or the two shapes or types.
-    inputs : dict
-        The arrays of the inputs, by name; none if the shapes or types differ whatever these are.
-
-    Examples
-    --------
-    >>> from types import SimpleNamespace
-    >>> import symlayout as sl
-    >>> x = sl.tensor("N", name="x")
-    >>> def model(y):
-    ...     return SimpleNamespace(inputs={"x": x}, outputs={"y": y}, tensors={"x": x, "y": y})
-    >>> witness = sl.verify(model(x), model(sl.flip(x))).witness
-    >>> witness.output, witness.coord, witness.left, witness.right
-    ('y', (0,), ('x', (0,)), ('x', (1,)))
-    """
-
-    dims: dict[Any, int]
-    output: str
-    coord: tuple[int, ...] | None
-    left: Any
-    right: Any
-    inputs: dict[str, np.ndarray[Any, Any]] = field(default_factory=dict, repr=False, compare=False)
-
-    def __str__(self) -> str:
-        at = ", ".join(f"{symbol} = {value}" for symbol, value in self.dims.items())
-        where = f"output {self.output}" + (f" at {self.coord}" if self.coord is not None else "")
-        return f"{at + ': ' if at else ''}{where} is {_text(self.left)} before and {_text(self.right)} after"
-
-    def save(self, folder: str | os.PathLike[str]) -> Path:
-        """Write the inputs as ``inputs.npz`` into *folder*, which is made, and return its path."""
-        path = Path(folder)
-        path.mkdir(parents=True, exist_ok=True)
-        np.savez(path / "inputs.npz", **self.inputs)  # type: ignore[arg-type]
-        return path / "inputs.npz"
-
-
-@dataclass(frozen=True, slots=True)
-class _Claim:
-    """What was proved of two models: their outputs over one set of inputs, and what is known of pairs of values.
-
-    The *values* are the outputs, after those that bring in extents that depend on data.
-    """
-
-    left: dict[str, Tensor]
-    right: dict[str, Tensor]
-    facts: Facts
-    known: tuple[Congruence, Congruence]
-    values: tuple[dict[str, Tensor], dict[str, Tensor]]
-    renamed_at: list[tuple[int, int]]
-    without: _Proofs | None  # of the outputs without added zeros, where these are compared
-
-
-@dataclass(frozen=True, slots=True)
-class _Proofs:
-    """The proofs of outputs, and what is known of pairs of their values."""
-
-    left: dict[str, Tensor]
-    right: dict[str, Tensor]
-    known: tuple[Congruence, Congruence]
-    proofs: dict[str, Proof]
-
-
-@dataclass(frozen=True)
-class Verification:
-    """What was found out about two models.
-
-    Attributes
-    ----------
-    outputs : dict
-        The proof of each output, by its name in the model before.
-    laws : tuple of str
-        Those of the granted laws that were needed.
-    witness : ModelWitness or None
-        With REFUTED, where the models differ.
-    region : tuple of (str, str) or None
-        The first values that differ or were not decided: their names before and after.
-
-    Examples
-    --------
-    >>> from types import SimpleNamespace
-    >>> import symlayout as sl
-    >>> x = sl.tensor("N", name="x")
-    >>> def model(y):
-    ...     return SimpleNamespace(inputs={"x": x}, outputs={"y": y}, tensors={"x": x, "y": y})
-    >>> print(sl.verify(model(sl.flip(sl.flip(x))), model(x)))
-    PROVED: both models compute the same for all sizes and all inputs.
-    """
-
-    outputs: dict[str, Proof]
-    laws: tuple[str, ...] = ()
-    witness: ModelWitness | None = None
-    region: tuple[str, str] | None = None
-    claim: _Claim | None = field(default=None, repr=False, compare=False)
-
-    @property
-    def verdict(self) -> Verdict:
-        """The least certain verdict of the outputs: REFUTED if one is, else UNKNOWN if one is."""
-        return min((p.verdict for p in self.outputs.values()), key=_CERTAINTY.index, default=Verdict.PROVED)
-
-    @property
-    def formulas(self) -> tuple[str, ...]:
-        """With PROVED, the fused functions that stand for chains with their formulas: these may differ by rounding."""
-        if self.claim is None:
-            return ()
-        without = self.claim.without
-        known = self.claim.known if without is None else (*self.claim.known, *without.known)
-        return tuple(sorted({name for attempt in known for name in attempt.fused}))
-
-    @cached_property
-    def differences(self) -> dict[str, tuple[float, float]]:
-        """With PROVED by laws or formulas, by how much each output differs at sampled inputs.
-
-        The pair is the largest difference, and its part of the largest value, as the interpreter computes both models.
-        Outputs that cannot be evaluated are left out.
-        """
-        if self.claim is None or not (self.laws or self.formulas):
-            return {}
-        c = self.claim
-        found = {name: difference(t, c.right[name], c.facts) for name, t in c.left.items()}
-        return {name: pair for name, pair in found.items() if pair is not None}
-
-    @cached_property
-    def certificate(self) -> dict[str, Any] | None:
-        """With PROVED, the proof as data, which `check` verifies with the two models; None otherwise.
-
-        Raises
-        ------
-        InconclusiveError
-            The proof has no certificate: it compares values at some coordinates only, or a claim of movement uses a
-            step for which `check` has no rule.
-        """
-        if self.claim is None:
-            return None
-        c = self.claim
-        if c.without is None:
-            shown = certificate_of_computed(c.left, c.right, c.facts, pairs_of(self.outputs.values(), c.known))
-        else:
-            w = c.without
-            pairs = pairs_of(w.proofs.values(), w.known)
-            shown = certificate_of_computed(w.left, w.right, c.facts, pairs, without_added_zeros=True)
-        data = certificate_of_data(*c.values, c.renamed_at)
-        return sealed({**shown, "data": data}) if data else shown
-
-    def explain(self) -> str:
-        """Return the verdicts as text: each output, the witness, and where the models part."""
-        lines = [f"{self.verdict.name}: {_SENTENCES[self.verdict]}"]
-        unproved = {name: proof for name, proof in self.outputs.items() if proof.verdict is not Verdict.PROVED}
-        lines += [f"  {name}: {proof.conclusion}" for name, proof in unproved.items()]
-        if self.laws:
-            lines.append(f"  under the laws: {', '.join(self.laws)}")
-        if self.formulas:
-            lines.append(f"  equal by formula: {', '.join(self.formulas)} (rounding may differ)")
-        for name, (absolute, relative) in self.differences.items() if self.laws else ():
-            lines.append(f"  at sampled inputs, {name} differs by {absolute:.1e}, {relative:.1e} of its largest value")
-        if self.witness is not None:
-            lines.append(f"  witness: {self.witness}")
-        if self.region is not None:
-            lines.append(f"  the first values that differ or were not decided: {self.region[0]} and {self.region[1]}")
-        return "\n".join(lines)
-
-    def __str__(self) -> str:
-        return self.explain()
-
-
-_SENTENCES = {
-    Verdict.PROVED: "both models compute the same for all sizes and all inputs.",
-    Verdict.REFUTED: "the models differ.",
-    Verdict.UNKNOWN: "not decided, and no difference was found.",
-}
 
 
 def verify(
@@ -331,7 +139,7 @@ def verify(
     proofs = {name: proofs[name] for name in left}
     used = tuple(sorted(set().union(*(p.laws for p in proofs.values()))))
     if all(p.verdict is Verdict.PROVED for p in proofs.values()):
-        return Verification(proofs, used, claim=_Claim(left, right, facts, known, values, renamed_at, without))
+        return Verification(proofs, used, claim=ModelClaim(left, right, facts, known, values, renamed_at, without))
     found = ((p.witness, n) for n, p in proofs.items() if p.witness is not None)
     witness = next((_model_witness(w, n, left[n], right[n]) for w, n in found), None)
     if witness is None and run and isinstance(before, Model) and isinstance(after, Model):
@@ -346,7 +154,7 @@ def _without_added_zeros(
     laws: Sequence[str],
     budget: int,
     proofs: dict[str, Proof],
-) -> _Proofs | None:
+) -> OutputProofs | None:
     """Compare outputs that are not proved without the sums with 0 that they have, and note in *proofs* what that shows.
 
     The proofs of all outputs are returned where the law is granted, so that one certificate is about them all.
@@ -363,7 +171,7 @@ def _without_added_zeros(
     found = {name: proof_of(t, bare[1][name], facts, known, budget, given) for name, t in bare[0].items()}
     for name, without in found.items():
         proofs[name] = under_signed_zero(proofs[name], without, granted=granted)
-    return _Proofs(bare[0], bare[1], known, found) if granted else None
+    return OutputProofs(bare[0], bare[1], known, found) if granted else None
 
 
 def _joined(
@@ -607,9 +415,3 @@ def _names(tensors: Mapping[str, Tensor], made: Mapping[int, Tensor]) -> dict[in
     for name, t in tensors.items():
         found.setdefault(id(made.get(id(t), t)), name)
     return found
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], str):
-        return f"fill {value[1]}" if value[0] == "fill" else f"{value[0]}{list(value[1])}"
-    return str(value)

@@ -14,9 +14,9 @@ from symlayout.models.model import Model
 from symlayout.optimize_models.movement_cost import Movement, cost_of
 from symlayout.optimize_models.movement_regions import is_end
 from symlayout.optimize_models.onnx_graph import EditedGraph
-from symlayout.optimize_models.reshape_steps import ComputedExtent, computed_shape
 from symlayout.optimize_models.rewritten import Rewritten
-from symlayout.optimize_models.spell_movement import emit_shape
+from symlayout.optimize_models.spellings.movement_steps import emit_shape
+from symlayout.optimize_models.spellings.reshape_steps import ComputedExtent, computed_shape
 from symlayout.proof.compare_constants import uniform
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.element_types import same_fill

@@ -23,9 +23,9 @@ from symlayout.ops.transpose import transpose
 from symlayout.optimize_models.movement_cost import Movement
 from symlayout.optimize_models.onnx_graph import EditedGraph
 from symlayout.optimize_models.rewritten import Rewritten
-from symlayout.optimize_models.spell_movement import rebased
 from symlayout.proof.prove import Proof, Verdict, implies, prove_equal
 from symlayout.tensors.chain import Tensor
+from symlayout.tensors.stand_in import rebased
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto

@@ -15,9 +15,10 @@ from symlayout.ops.reshape import reshape
 from symlayout.optimize_models.movement_cost import Cost, Movement
 from symlayout.optimize_models.onnx_graph import EditedGraph
 from symlayout.optimize_models.rewritten import Rewritten
-from symlayout.optimize_models.spell_movement import Speller, rebased
+from symlayout.optimize_models.spellings.spell_movement import Speller
 from symlayout.proof.prove import Verdict, prove_equal
 from symlayout.tensors.chain import Tensor
+from symlayout.tensors.stand_in import rebased
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto

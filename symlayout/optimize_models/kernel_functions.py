@@ -19,10 +19,11 @@ from symlayout.optimize_models.movement_cost import Cost, Movement, bytes_of, co
 from symlayout.optimize_models.movement_regions import is_end
 from symlayout.optimize_models.onnx_graph import EditedGraph
 from symlayout.optimize_models.rewritten import Rewritten
-from symlayout.optimize_models.spell_movement import is_below, rebased
+from symlayout.optimize_models.spellings.spell_movement import is_below
 from symlayout.run.bound_kernels import BoundKernel, solve
 from symlayout.run.lower import lower
 from symlayout.tensors.chain import Tensor
+from symlayout.tensors.stand_in import rebased
 
 if TYPE_CHECKING:
     from onnx import FunctionProto, ModelProto, NodeProto, TensorProto

@@ -10,7 +10,7 @@ from symlayout.models.model import Model
 from symlayout.optimize_models.movement_cost import Cost, Movement, cost_of
 from symlayout.optimize_models.onnx_graph import EditedGraph
 from symlayout.optimize_models.rewritten import Rewritten
-from symlayout.optimize_models.spell_movement import Speller, Spelling, copy_of
+from symlayout.optimize_models.spellings.spell_movement import Speller, Spelling, copy_of
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto

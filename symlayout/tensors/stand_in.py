@@ -86,3 +86,26 @@ def stand_in(t: Tensor, dims: Set[str], key: str) -> Tensor:
         return Tensor("x", t.dtype, operand.facts.reduce_all(extents), operand.facts, key=key)
     except SymlayoutError:  # the facts have no meaning without the others
         return Tensor("x", t.dtype, t.extents, t.facts, key=key)
+
+
+def rebased(t: Tensor, sources: Mapping[int, Tensor]) -> Tensor | None:
+    """Return *t* with other tensors in the places of some, by their ``id``; None if it reads others too.
+
+    Constants stay.
+    """
+    made: dict[int, Tensor] = dict(sources)
+    waiting = [t]
+    while waiting:
+        at = waiting[-1]
+        if id(at) in made:
+            waiting.pop()
+        elif at.values is not None:
+            made[id(at)] = at
+        elif not at.inputs:
+            return None
+        elif missing := [x for x in at.inputs if id(x) not in made]:
+            waiting += missing
+        else:
+            made[id(at)] = at.remade(tuple(made[id(x)] for x in at.inputs), {})
+            waiting.pop()
+    return made[id(t)]

@@ -11,7 +11,7 @@ import pytest
 
 import symlayout as sl
 from symlayout.equivalence.valid_sizes import refused_after
-from symlayout.equivalence.verify_models import Verification
+from symlayout.equivalence.verification import Verification
 from tests.proof.test_congruence import conv, relu
 
 PROVED, REFUTED, UNKNOWN = sl.Verdict.PROVED, sl.Verdict.REFUTED, sl.Verdict.UNKNOWN

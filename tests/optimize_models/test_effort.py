@@ -11,9 +11,10 @@ from onnx import TensorProto, helper, save
 
 import symlayout as sl
 from symlayout.errors import ShapeError
-from symlayout.optimize_models import movement_digits, optimize_model
-from symlayout.optimize_models.movement_digits import examples
-from symlayout.optimize_models.spell_movement import Speller
+from symlayout.optimize_models import optimize_model
+from symlayout.optimize_models.spellings import movement_digits
+from symlayout.optimize_models.spellings.movement_digits import examples
+from symlayout.optimize_models.spellings.spell_movement import Speller
 
 
 def _layers(path: Path, count: int) -> Path:

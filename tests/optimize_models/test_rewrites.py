@@ -25,8 +25,9 @@ from symlayout.optimize_models.crossings.transpose_cut import (
 from symlayout.optimize_models.movement_cost import Cost, bytes_of, typical
 from symlayout.optimize_models.movement_regions import cost_of_model, respell_regions
 from symlayout.optimize_models.onnx_graph import EditedGraph
-from symlayout.optimize_models.reshape_steps import target_shape
-from symlayout.optimize_models.spell_movement import Speller, rebased
+from symlayout.optimize_models.spellings.reshape_steps import target_shape
+from symlayout.optimize_models.spellings.spell_movement import Speller
+from symlayout.tensors.stand_in import rebased
 from tests.support.onnx_writer import model, node, value_info
 
 N, H = sl.dim("N"), sl.dim("H")

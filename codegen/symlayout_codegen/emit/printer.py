@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from symlayout_codegen.emit.header import HALVES_HEADER, KERNELS_HEADER, RUNTIME_HEADER, VALUES_HEADER, VERSION
+from symlayout_codegen.emit.print_expressions import CheckedPrinter, ExpressionPrinter, is_negative
 from symlayout_codegen.emit.print_formula import HALF, constant, formula_statement, halves_in, in_memory, used_sources
 from symlayout_codegen.emit.print_nibbles import half_leaf
 from symlayout_codegen.emit.print_streams import stream_loop
@@ -18,13 +19,7 @@ from symlayout_codegen.emit.transposes import ALL_WAYS, later_ways, moved_size, 
 from symlayout_codegen.ir.identifiers import PACKED, PARTED, WAYS
 from symlayout_codegen.ir.integer_expressions import (
     Expr,
-    FloorDiv,
-    FloorMod,
     IntLiteral,
-    Maximum,
-    Minimum,
-    NamedInt,
-    Product,
     Summation,
     add,
 )
@@ -268,7 +263,7 @@ def _used_names(program: Program) -> frozenset[str]:
 
 def _prelude(program: Program, used: frozenset[str]) -> Iterator[str]:
     """Yield the locals and the preconditions.  Their arithmetic is checked: an argument may be anything."""
-    nest, checked = program.nest, _CheckedPrinter()
+    nest, checked = program.nest, CheckedPrinter()
     flagged = False
     for step in nest.prelude:
         text = checked(step.value) if isinstance(step, Local) else _failure(step, checked)
@@ -309,11 +304,11 @@ def _prelude(program: Program, used: frozenset[str]) -> Iterator[str]:
         yield "        return SL_OVERFLOW;"
 
 
-def _failure(step: Precondition, checked: _CheckedPrinter) -> str:
+def _failure(step: Precondition, checked: CheckedPrinter) -> str:
     """Return the comparison that is true where *step* fails, each term on the side where it is positive."""
     terms = step.value.terms if isinstance(step.value, Summation) else (step.value,)
-    left = add(*(term for term in terms if not _is_negative(term)))
-    right = add(*(negate(term) for term in terms if _is_negative(term)))
+    left = add(*(term for term in terms if not is_negative(term)))
+    right = add(*(negate(term) for term in terms if is_negative(term)))
     return f"{checked(left)} {'!=' if step.relation == '==' else '<'} {checked(right)}"
 
 
@@ -433,11 +428,9 @@ def _deal(leaf: Deal, show: _Printer) -> str:
 
 # --- expressions ------------------------------------------------------------------------------
 
-_SUM, _PRODUCT, _ATOM = range(3)
 
-
-class _Printer:
-    """Prints an expression whose values are in range; `/` and `%` only where both signs are proved."""
+class _Printer(ExpressionPrinter):
+    """Prints expressions, and keeps what the statements around them share: plans, element types and tables."""
 
     def __init__(
         self,
@@ -446,11 +439,9 @@ class _Printer:
         types: tuple[str, ...] = (),
         tables: Mapping[tuple[int, ...], int] | None = None,
     ) -> None:
-        self.facts, self.halves, self.types, self.tables = facts, halves, types, tables or {}
+        super().__init__(facts)
+        self.halves, self.types, self.tables = halves, types, tables or {}
         self.plans = 0
-
-    def __call__(self, expr: Expr) -> str:
-        return self.text(expr)[0]
 
     def plan(self, statement: Statement) -> str:
         """Return the C of the plan that the rows of *statement* keep; "" if it has no rows that are copied."""
@@ -458,94 +449,3 @@ class _Printer:
             return ""
         self.plans += 1
         return f"&plan{(self.plans - 1) % MOST_PLANS}"
-
-    def within(self, expr: Expr, level: int) -> str:
-        """Return *expr* in parentheses if it binds less tightly than *level*."""
-        text, binds = self.text(expr)
-        return text if binds >= level else f"({text})"
-
-    def text(self, expr: Expr) -> tuple[str, int]:
-        """Return the C of *expr* and how tightly its outermost operator binds."""
-        match expr:
-            case IntLiteral(value):
-                return literal(value), _ATOM if value >= 0 else _SUM
-            case NamedInt(name):
-                return name, _ATOM
-            case Summation(terms):
-                return self.sum(terms), _SUM
-            case Product((IntLiteral(-1), *rest)):
-                return f"-{self.product(rest)}", _SUM
-            case Product((IntLiteral(value), *_) as factors) if value < 0:
-                return self.product(factors), _SUM
-            case Product(factors):
-                return self.product(factors), _PRODUCT
-            case FloorDiv(numerator, denominator):
-                return self.division("/", "sl_floor_div", numerator, denominator)
-            case FloorMod(numerator, denominator):
-                return self.division("%", "sl_floor_mod", numerator, denominator)
-            case Minimum(left, right):
-                return f"sl_min({self(left)}, {self(right)})", _ATOM
-            case Maximum(left, right):
-                return f"sl_max({self(left)}, {self(right)})", _ATOM
-
-    def sum(self, terms: Sequence[Expr]) -> str:
-        """Return the terms with their signs as operators."""
-        text = self.within(terms[0], _SUM)
-        for term in terms[1:]:
-            if _is_negative(term):
-                text += f" - {self.within(negate(term), _PRODUCT)}"
-            else:
-                text += f" + {self.within(term, _PRODUCT)}"
-        return text
-
-    def product(self, factors: Sequence[Expr]) -> str:
-        """Return the factors; a quotient among them keeps its parentheses, since `/` truncates."""
-        first, *rest = factors
-        texts = [literal(first.value) if isinstance(first, IntLiteral) else self.within(first, _ATOM)]
-        return "*".join(texts + [self.within(factor, _ATOM) for factor in rest])
-
-    def division(self, operator: str, helper: str, numerator: Expr, denominator: Expr) -> tuple[str, int]:
-        """Return C's own operator if it is proved to be the floor one, else the helper's call."""
-        if self.facts.is_nonnegative(numerator) and self.facts.is_positive(denominator):
-            text = f"{self.within(numerator, _PRODUCT)} {operator} {self.within(denominator, _ATOM)}"
-            return text, _PRODUCT
-        return f"{helper}({self(numerator)}, {self(denominator)})", _ATOM
-
-
-def _is_negative(term: Expr) -> bool:
-    """Return whether *term* prints with a leading minus that negation takes away."""
-    match term:
-        case IntLiteral(value) | Product((IntLiteral(value), *_)):
-            return -(2**63) < value < 0
-        case _:
-            return False
-
-
-class _CheckedPrinter:
-    """Prints an expression over arbitrary arguments: each step sets ``overflow`` where it leaves int64."""
-
-    def __call__(self, expr: Expr) -> str:
-        match expr:
-            case IntLiteral(value):
-                return literal(value)
-            case NamedInt(name):
-                return name
-            case Summation(terms):
-                return self.fold("sl_add", terms)
-            case Product(factors):
-                return self.fold("sl_mul", factors)
-            case FloorDiv(numerator, denominator):
-                return f"sl_checked_floor_div({self(numerator)}, {self(denominator)}, &overflow)"
-            case FloorMod(numerator, denominator):
-                return f"sl_checked_floor_mod({self(numerator)}, {self(denominator)}, &overflow)"
-            case Minimum(left, right):
-                return f"sl_min({self(left)}, {self(right)})"
-            case Maximum(left, right):
-                return f"sl_max({self(left)}, {self(right)})"
-
-    def fold(self, helper: str, parts: Sequence[Expr]) -> str:
-        """Return the parts combined from the left."""
-        text = self(parts[0])
-        for part in parts[1:]:
-            text = f"{helper}({text}, {self(part)}, &overflow)"
-        return text

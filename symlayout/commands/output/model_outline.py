@@ -13,7 +13,7 @@ from symlayout.models.model import Model, ModelNode
 from symlayout.models.onnx_model import attributes, outer_names
 from symlayout.models.subgraph_keys import attribute_key
 from symlayout.optimize_models.movement_cost import Movement, cost_of
-from symlayout.optimize_models.spell_movement import Speller
+from symlayout.optimize_models.spellings.spell_movement import Speller
 from symlayout.show import wording
 from symlayout.show.fold_graph import folded
 from symlayout.show.layered_graph import BoxGraph, GraphBox, LayeredGraph

@@ -15,8 +15,9 @@ from symlayout.ops.transpose import transpose
 from symlayout.optimize_models.crossings.permuted_nodes import Perm, inverse
 from symlayout.optimize_models.movement_cost import Cost, Movement, cost_of
 from symlayout.optimize_models.onnx_graph import EditedGraph
-from symlayout.optimize_models.spell_movement import Speller, rebased
+from symlayout.optimize_models.spellings.spell_movement import Speller
 from symlayout.tensors.chain import Tensor
+from symlayout.tensors.stand_in import rebased
 
 if TYPE_CHECKING:
     from onnx import NodeProto

@@ -19,11 +19,10 @@ from symlayout.algebra.facts import Facts
 from symlayout.errors import SymlayoutError
 from symlayout.ops.transpose import transpose
 from symlayout.optimize_models.onnx_graph import EditedGraph
-from symlayout.optimize_models.reshape_steps import target_shape
-from symlayout.optimize_models.spell_movement import rebased
+from symlayout.optimize_models.spellings.reshape_steps import target_shape
 from symlayout.proof.prove import Proof, Verdict, implies, prove_briefly
 from symlayout.tensors.chain import Tensor
-from symlayout.tensors.stand_in import dims_of, stand_in
+from symlayout.tensors.stand_in import dims_of, rebased, stand_in
 
 if TYPE_CHECKING:
     from onnx import NodeProto

@@ -32,9 +32,9 @@ from symlayout.optimize_models.crossings.permuted_nodes import (
 )
 from symlayout.optimize_models.movement_cost import Movement, bytes_of, typical
 from symlayout.optimize_models.onnx_graph import EditedGraph
-from symlayout.optimize_models.reshape_steps import target_shape
 from symlayout.optimize_models.rewritten import Rewritten
-from symlayout.optimize_models.spell_movement import Speller
+from symlayout.optimize_models.spellings.reshape_steps import target_shape
+from symlayout.optimize_models.spellings.spell_movement import Speller
 from symlayout.tensors.chain import Tensor
 
 if TYPE_CHECKING:

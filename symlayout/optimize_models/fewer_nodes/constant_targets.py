@@ -9,11 +9,11 @@ import numpy as np
 
 from symlayout.errors import FormatError
 from symlayout.models.model import Model
-from symlayout.optimize_models.movement_digits import is_number
 from symlayout.optimize_models.onnx_graph import EditedGraph
-from symlayout.optimize_models.reshape_steps import target_shape
 from symlayout.optimize_models.rewritten import Rewritten
-from symlayout.optimize_models.spell_movement import accepts
+from symlayout.optimize_models.spellings.movement_digits import is_number
+from symlayout.optimize_models.spellings.reshape_steps import target_shape
+from symlayout.optimize_models.spellings.spell_movement import accepts
 from symlayout.tensors.chain import Tensor
 
 if TYPE_CHECKING:

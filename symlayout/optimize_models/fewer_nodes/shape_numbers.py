@@ -19,9 +19,9 @@ import numpy as np
 from symlayout.errors import FormatError
 from symlayout.models.model import Model
 from symlayout.optimize_models.movement_cost import exact_steps
-from symlayout.optimize_models.movement_digits import is_number
 from symlayout.optimize_models.onnx_graph import EditedGraph
 from symlayout.optimize_models.rewritten import Rewritten, ends_of
+from symlayout.optimize_models.spellings.movement_digits import is_number
 
 if TYPE_CHECKING:
     from onnx import NodeProto

@@ -14,10 +14,12 @@ from symlayout.ops.reshape import reshape
 from symlayout.ops.transpose import transpose
 from symlayout.optimize_models.movement_cost import Cost, Movement, cost_of
 from symlayout.optimize_models.onnx_graph import EditedGraph
-from symlayout.optimize_models.reshape_steps import Shape
 from symlayout.optimize_models.rewritten import Rewritten
-from symlayout.optimize_models.spell_movement import Speller, Spelling, Step, rebased
+from symlayout.optimize_models.spellings.movement_steps import Step
+from symlayout.optimize_models.spellings.reshape_steps import Shape
+from symlayout.optimize_models.spellings.spell_movement import Speller, Spelling
 from symlayout.tensors.chain import Tensor
+from symlayout.tensors.stand_in import rebased
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto

@@ -16,12 +16,13 @@ from symlayout.errors import SymlayoutError
 from symlayout.models.model import Model
 from symlayout.ops.concatenate import concatenate
 from symlayout.optimize_models.movement_cost import Cost, Movement, bytes_of, cost_of, typical
-from symlayout.optimize_models.movement_digits import examples
 from symlayout.optimize_models.movement_regions import dead_without
 from symlayout.optimize_models.onnx_graph import EditedGraph
 from symlayout.optimize_models.rewritten import Rewritten
-from symlayout.optimize_models.spell_movement import Speller, Spelling, rebased
+from symlayout.optimize_models.spellings.movement_digits import examples
+from symlayout.optimize_models.spellings.spell_movement import Speller, Spelling
 from symlayout.tensors.chain import Tensor
+from symlayout.tensors.stand_in import rebased
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto

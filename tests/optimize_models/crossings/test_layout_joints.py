@@ -13,7 +13,7 @@ from symlayout.models.read_model import read_model
 from symlayout.optimize_models.crossings.layout_joints import add_joints, drop_joints
 from symlayout.optimize_models.movement_cost import Movement
 from symlayout.optimize_models.onnx_graph import EditedGraph
-from symlayout.optimize_models.spell_movement import Speller
+from symlayout.optimize_models.spellings.spell_movement import Speller
 from tests.equivalence.unoptimized_onnxruntime import outputs
 from tests.optimize_models.spellings.dilation_spellings import Parts
 from tests.optimize_models.test_split_products import optimized

@@ -8,8 +8,8 @@ from dataclasses import replace
 from math import prod
 from typing import Any
 
-from symlayout.optimize_models.movement_digits import Digit, Digits, is_number
-from symlayout.optimize_models.reshape_steps import Shape
+from symlayout.optimize_models.spellings.movement_digits import Digit, Digits, is_number
+from symlayout.optimize_models.spellings.reshape_steps import Shape
 
 WINDOWS = "windows"
 _MAX_PIECES = 64  # slices of one spelling

@@ -13,7 +13,7 @@ import pytest
 
 import symlayout as sl
 from symlayout.optimize_models.fold_moves import split_repeats
-from symlayout.optimize_models.spell_windows import WINDOWS
+from symlayout.optimize_models.spellings.spell_windows import WINDOWS
 from tests.equivalence.unoptimized_onnxruntime import outputs
 from tests.optimize_models.compare import compare
 from tests.optimize_models.spellings.dilation_spellings import Parts

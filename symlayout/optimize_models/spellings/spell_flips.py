@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 
-from symlayout.optimize_models.movement_digits import Digit, Digits
-from symlayout.optimize_models.reshape_steps import Groups, Shape
+from symlayout.optimize_models.spellings.movement_digits import Digit, Digits
+from symlayout.optimize_models.spellings.reshape_steps import Groups, Shape
 
 
 def turned(start: Shape, digits: Digits) -> tuple[Groups, Groups, list[int], Digits] | None:

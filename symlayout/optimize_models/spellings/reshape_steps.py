@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from symlayout.optimize_models.movement_digits import is_number
+from symlayout.optimize_models.spellings.movement_digits import is_number
 
 Shape = tuple[Any, ...]
 COMPUTED = "computed Reshape"

@@ -10,9 +10,9 @@ import pytest
 import symlayout as sl
 from symlayout.ops.concatenate import concatenate
 from symlayout.optimize_models.movement_cost import Cost, bytes_of
-from symlayout.optimize_models.movement_digits import digits_of, examples
-from symlayout.optimize_models.spell_flips import turned
-from symlayout.optimize_models.spell_movement import Speller
+from symlayout.optimize_models.spellings.movement_digits import digits_of, examples
+from symlayout.optimize_models.spellings.spell_flips import turned
+from symlayout.optimize_models.spellings.spell_movement import Speller
 
 x = sl.tensor("N, 4, S, 8", dtype="float32", name="x")
 SWAPPED = concatenate([x[..., 4:], x[..., :4]], -1)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import symlayout as sl
-from symlayout.optimize_models.movement_digits import affine, digits_of, examples
-from symlayout.optimize_models.reshape_steps import COMPUTED, Groups, added_ones, computed_shape, reshapes
+from symlayout.optimize_models.spellings.movement_digits import affine, digits_of, examples
+from symlayout.optimize_models.spellings.reshape_steps import COMPUTED, Groups, added_ones, computed_shape, reshapes
 
 N, C, H, W = sl.dims("N C H W")
 
