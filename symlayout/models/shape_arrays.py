@@ -150,22 +150,40 @@ def checked(value: Constant) -> Constant:
 
 
 def count_terms(e: Any) -> int:
-    """Return an upper bound of the number of terms of *e* multiplied out, and of the depth of its parts."""
+    """Return an upper bound of the number of terms of *e* multiplied out.
+
+    A quotient, remainder or extreme is one factor, and the terms of what it is made of count once beside.
+    """
     if isinstance(e, Choice):
         return count_terms(e.zero) + count_terms(e.then) + count_terms(e.other)
+    inner: dict[Any, int] = {}
+    count = _multiplied_out(e, inner) + sum(inner.values())
+    _check_count(count)
+    return count
+
+
+def _multiplied_out(e: Any, inner: dict[Any, int]) -> int:
+    """Return how many terms *e* has; add those within its quotients, remainders and extremes to *inner*."""
     if isinstance(e, int) or e.is_Rational:
         if not max(abs(int(getattr(e, "p", e))), int(getattr(e, "q", 1))) < _LIMIT:
             raise ShapeError("an integer of a shape exceeds int64", "overflow")
         return 1
-    parts = [count_terms(part) for part in e.args]
     if e.is_Add:
-        count = sum(parts)
+        count = sum(_multiplied_out(part, inner) for part in e.args)
     elif e.is_Mul:
-        count = math.prod(parts)
+        count = math.prod(_multiplied_out(part, inner) for part in e.args)
     elif e.is_Pow:
-        count = max(parts[0], 2) ** min(abs(int(e.exp)), MAX_TERMS)
+        base, exponent = (_multiplied_out(e.base, inner), int(e.exp))
+        count = max(base, 2) ** min(abs(exponent), MAX_TERMS)
     else:
-        count = sum(parts) + 1
+        count = 1
+        if e.args and e not in inner:
+            inner[e] = 0
+            inner[e] = sum(_multiplied_out(part, inner) for part in e.args)
+    _check_count(count + len(inner))
+    return count
+
+
+def _check_count(count: int) -> None:
     if count > MAX_TERMS:
         raise NotComputedError(f"an expression of a shape has more than {MAX_TERMS} terms")
-    return count

@@ -71,3 +71,19 @@ def test_long_expressions_are_not_computed() -> None:
     assert count_terms((H + 1) * (W + 2)) == 4
     with pytest.raises(NotComputedError, match=f"more than {MAX_TERMS} terms"):
         count_terms((H + W) ** 7)
+
+
+def test_what_quotients_are_made_of_counts_once() -> None:
+    rows, columns = ((-e // 4 + (e // 8 + 1) // 2) // 7 for e in (H, W))  # windows of a map with strides
+    single = count_terms(rows)
+    assert count_terms(rows * columns) == 2 * single - 1  # one term, which has two factors
+    assert count_terms(rows * H + rows) == single + 1
+    assert count_terms((rows + 1) * (columns + 1)) == count_terms(rows * columns) + 3
+
+
+def test_quotients_of_quotients_are_not_computed_without_end() -> None:
+    deep = H
+    for k in range(2, MAX_TERMS):
+        deep = (deep + W) // k
+    with pytest.raises(NotComputedError, match=f"more than {MAX_TERMS} terms"):
+        count_terms(deep)
