@@ -523,11 +523,13 @@ SL_OUT_OF_LINE int sl_stores_wait(void)
 #endif
 
 /* An output of fewer bytes than this is near: the second-level cache holds it beside the source. */
-#ifndef SL_NEAR_BYTES
-#define SL_NEAR_BYTES (sl_cache_bytes(2) / 2)
-#define SL_NEAR_LEAST (INT64_C(128) << 10) /* below, the size of the cache is not asked for */
-#else
+#ifdef SL_NEAR_BYTES
 #define SL_NEAR_LEAST SL_NEAR_BYTES
+#else
+#define SL_NEAR_BYTES (sl_cache_bytes(2) / 2)
+#ifndef SL_NEAR_LEAST
+#define SL_NEAR_LEAST (INT64_C(128) << 10) /* below, the size of the cache is not asked for */
+#endif
 #endif
 
 /* Far stores: an output larger than the last-level cache is written around the caches (non-temporal stores).
@@ -3421,6 +3423,122 @@ SL_ALWAYS_INLINE void sl_transpose_strip(element *restrict to, const int64_t *ro
 #define SL_FEWEST_TILED(far) ((void)(far), 0)
 #endif
 
+/* Strips of small elements whose rows and columns have one step each: addresses are multiples of the steps, which take
+ * neither tables nor registers of their own.
+ *
+ * Assumes: to[i*row_step + j] = from[i + j*column_step].
+ * Needs: transpose_squares, transpose_strips, zips. */
+
+#define SL_HAS_EVEN_STRIPS (SL_HAS_STRIPS && SL_ELEMENT_SIZE <= 2)
+#if SL_HAS_EVEN_STRIPS
+/* A step and its multiples, in bytes: those that an address has no factor for. */
+typedef struct {
+    int64_t one, three, five, seven;
+} sl_steps;
+
+SL_INLINE sl_steps sl_steps_of(int64_t step)
+{
+    const int64_t bytes = step * SL_ELEMENT_SIZE;
+    return (sl_steps){bytes, 3 * bytes, 5 * bytes, 7 * bytes};
+}
+
+/* Hides a value from the compiler: it would keep what is derived from it in more registers than there are. */
+#define SL_HIDE(value) __asm__("" : "+r"(value))
+#define SL_HIDE_STEPS(steps)                                                                                         \
+    SL_HIDE((steps).one);                                                                                            \
+    SL_HIDE((steps).three);                                                                                          \
+    SL_HIDE((steps).five);                                                                                           \
+    SL_HIDE((steps).seven)
+
+/* The bytes of *k* steps, a literal from 0 to 7. */
+SL_ALWAYS_INLINE int64_t sl_times(const sl_steps *steps, int64_t k)
+{
+    switch (k) {
+    case 0:
+    case 1:
+    case 2:
+    case 4:
+        return k * steps->one;
+    case 3:
+    case 6:
+        return k / 3 * steps->three;
+    default:
+        return k == 5 ? steps->five : steps->seven;
+    }
+}
+/* What is *k* steps behind *first*. */
+SL_ALWAYS_INLINE const element *sl_column_at(const element *first, const sl_steps *steps, int64_t k)
+{
+    return (const element *)((const char *)first + sl_times(steps, k));
+}
+SL_ALWAYS_INLINE element *sl_row_at(element *first, const sl_steps *steps, int64_t k)
+{
+    return (element *)((char *)first + sl_times(steps, k));
+}
+
+/* Transposes SL_LANES_16 rows of SL_STRIP columns. */
+SL_ALWAYS_INLINE void sl_transpose_even_strip(element *restrict to, const sl_steps *rows, const element *restrict from,
+                                              const sl_steps *columns)
+{
+#if SL_HAS_HALVES
+    const element *upper = (const element *)((const char *)from + 8 * columns->one);
+    SL_HIDE(upper);
+    SL_UNROLL
+    for (int64_t half = 0; half < 16; half += 8) {
+        sl_lanes line[8];
+        SL_UNROLL
+        for (int64_t k = 0; k < 8; ++k)
+            line[k] = sl_zip_eights(sl_column_at(from, columns, k) + half, sl_column_at(upper, columns, k) + half);
+        SL_ZIP_UNTIL(8, sl_zip_half(line));
+        SL_UNROLL
+        for (int64_t k = 0; k < 8; ++k)
+            sl_store_16(sl_row_at(to, rows, k), (sl_bytes_16)line[k]);
+        to = (element *)((char *)to + 8 * rows->one);
+        SL_HIDE(to);
+    }
+#else
+    const element *upper = (const element *)((const char *)from + SL_LANES_16 * columns->one);
+    SL_HIDE(upper);
+#if SL_VECTOR_BYTES == 16
+    sl_lanes_16 line[SL_LANES_16];
+#else
+    sl_lanes_32 line[SL_LANES_16];
+#endif
+    SL_UNROLL
+    for (int64_t k = 0; k < SL_LANES_16; ++k) {
+        if (k == 8) {
+            from = (const element *)((const char *)from + 8 * columns->one);
+            upper = (const element *)((const char *)upper + 8 * columns->one);
+            SL_HIDE(from);
+            SL_HIDE(upper);
+        }
+#if SL_VECTOR_BYTES == 16
+        line[k] = (sl_lanes_16)sl_load_16(sl_column_at(from, columns, k % 8));
+#else
+        line[k] = (sl_lanes_32)sl_load_halves(sl_column_at(from, columns, k % 8), sl_column_at(upper, columns, k % 8));
+#endif
+    }
+#if SL_VECTOR_BYTES == 16
+    SL_ZIP_UNTIL(SL_LANES_16, sl_zip_square(line));
+#else
+    SL_ZIP_UNTIL(SL_LANES_16, sl_zip_pair(line));
+#endif
+    SL_UNROLL
+    for (int64_t k = 0; k < SL_LANES_16; ++k) {
+        if (k == 8) {
+            to = (element *)((char *)to + 8 * rows->one);
+            SL_HIDE(to);
+        }
+#if SL_VECTOR_BYTES == 16
+        sl_store_16(sl_row_at(to, rows, k % 8), (sl_bytes_16)line[k]);
+#else
+        sl_store_32(sl_row_at(to, rows, k % 8), (sl_bytes_32)line[k]);
+#endif
+    }
+#endif
+}
+#endif
+
 /* A transpose in panels: long runs of the source are read, and long runs of the output written, one after the other.
  *
  * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
@@ -3582,366 +3700,6 @@ SL_OUT_OF_LINE void sl_transpose_panels(element *restrict to, const sl_axis *row
             }
         }
     }
-}
-#endif
-
-/* Staging: what tiles side by side write is collected, and written in long pieces of rows.
- *
- * Assumes: offsets in elements, as in a tile: to[row[i] + j].
- * Needs: axes, copy, far_stores, zips. */
-
-/* Tiles of a block, each way.  The lines of a block, each perhaps in a page of its own, are a few hundred. */
-#ifndef SL_TILES_PER_BLOCK
-#define SL_TILES_PER_BLOCK 8
-#endif
-/* Whether SL_TILES_PER_BLOCK tiles side by side are staged, so that rows are written in long pieces, in whole cache
- * lines: for far arrays; of 4 bytes and more, where rows begin anywhere in a line, so that vectors would cross lines,
- * unless a vector is a line; and where all lines of a tile, 32 or more, fall into one set of the first-level cache, a
- * way of which has 4 KB or more.  In two sets or more, and for fewer lines, staging costs more: a tile writes each line
- * whole.  Where stores do not *wait*, rows that begin anywhere in a line are not staged: both ends of a piece are parts
- * of lines. */
-#define SL_STAGED_STEP ((SL_TILES_PER_BLOCK + 1) * SL_TILE)
-SL_INLINE int sl_is_staged(const sl_axis *rows, int near, int far, int wait)
-{
-    const int64_t step = rows->step * SL_ELEMENT_SIZE;
-    if (!SL_HAS_SHUFFLES || (step % 64 != 0 && !wait))
-        return 0;
-    const int anywhere = SL_VECTOR_BYTES < 64 && SL_ELEMENT_SIZE >= 4;
-    const int crosses = step % 64 != 0 ? anywhere : rows->high == 1 && SL_TILE >= 32 && step % 4096 == 0;
-    return far || (!near && crosses);
-}
-
-/* The elements from the begin of a cache line to *to*; 0 where an element lies across the begin of a line. */
-SL_INLINE int64_t sl_elements_in_line(const element *to)
-{
-    const uintptr_t bytes = (uintptr_t)to % 64;
-    return bytes % SL_ELEMENT_SIZE == 0 ? (int64_t)(bytes / SL_ELEMENT_SIZE) : 0;
-}
-
-/* Places the first *rows* staged rows of *count* elements: row i is staged at *at*[i], behind the row before if it
- * follows that in the output, or else as far from the begin of a cache line as it will be there. */
-SL_INLINE void sl_place_staged(int64_t *at, const element *to, const int64_t *row, int64_t rows, int64_t count)
-{
-    for (int64_t i = 0; i < rows; ++i)
-        at[i] = i > 0 && row[i] == row[i - 1] + count ? at[i - 1] + count
-                                                      : i * SL_STAGED_STEP + sl_elements_in_line(to + row[i]);
-}
-
-/* Writes a staged row of *count* elements to the output: whole cache lines, and what is left at both ends. */
-SL_OUT_OF_LINE void sl_write_staged(element *restrict to, const element *restrict held, int64_t count, int far)
-{
-    const int64_t lead = -sl_elements_in_line(to) & (SL_TILE - 1), first = sl_min(lead, count);
-    const int64_t end = first + (count - first) / SL_TILE * SL_TILE;
-    sl_copy(to, 0, held, 0, first);
-#if SL_HAS_SHUFFLES
-    const int past = far && (uintptr_t)(to + first) % 64 == 0;
-    for (int64_t k = first; k < end; k += SL_LANES_MAX) {
-        const sl_bytes_max v = sl_load_max(held + k);
-        if (past)
-            sl_store_far_max(to + k, v);
-        else
-            sl_store_max(to + k, v);
-        SL_KEEP_LOOP();
-    }
-#else
-    (void)far;
-    sl_copy(to, first, held, first, end - first);
-#endif
-    sl_copy(to, end, held, end, count - end);
-}
-
-/* Writes *rows* staged rows of *count* elements: those that follow each other as one. */
-SL_INLINE void sl_write_staged_rows(element *restrict to, const int64_t *row, const element *restrict held,
-                                    const int64_t *at, int64_t rows, int64_t count, int far)
-{
-    for (int64_t i = 0, next; i < rows; i = next) {
-        for (next = i + 1; next < rows && row[next] == row[next - 1] + count; ++next)
-            continue;
-        sl_write_staged(to + row[i], held + at[i], (next - i) * count, far);
-    }
-}
-
-/* Transposes that write whole lines of the output, which are fetched before: where a store waits for its line.
- *
- * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
- * Needs: caches, transpose_panels, transpose_staging, transpose_strips. */
-
-#define SL_HAS_FETCHED_LINES SL_HAS_PANELS
-
-#if SL_HAS_FETCHED_LINES
-/* Lines that are written side by side: two, since the processor fetches lines in pairs.  Where rows begin anywhere in a
- * line, four have fewer parts of lines at their ends, unless the rows are short, half of a page: then the second-level
- * cache keeps all lines of an eighth of the rows whose pages the TLB keeps. */
-#define SL_LINES_FETCHED 2
-#define SL_MOST_FETCHED 4
-/* So many rows before a row is written, its lines are fetched. */
-#define SL_ROWS_FETCHED 8
-/* So many rows of the source are read ahead where few columns are read at once. */
-#define SL_ROWS_AHEAD 32
-
-/* Whether *bytes* take less time in fetched lines than in tiles: both arrays together are larger than the second-level
- * cache, or the lines that are read do not crowd a set.  Where the lines that are written crowd a set, tiles may keep
- * them, or write each at once, since a vector is one; then they are better unless they crowd sets with what they read,
- * and fetched lines, which read fewer columns, do not.  Where rows begin anywhere in a line, lines that crowd sets on
- * both sides are better staged. */
-SL_INLINE int sl_pays_in_fetched_lines(const sl_axis *rows, const sl_axis *columns, int64_t bytes)
-{
-    const int64_t ways = SL_WAYS;
-    if (rows->high > 1 || rows->count < 2 * SL_ROWS_FETCHED || sl_extent(columns) < SL_TILE)
-        return 0;
-    const int own = sl_lines_in_a_set(columns, SL_LINES_FETCHED * SL_TILE) >= ways;
-    if (own && bytes <= 2 * SL_NEAR_BYTES)
-        return 0;
-    if (sl_lines_in_a_set(rows, 2 * SL_ROWS_FETCHED) <= ways)
-        return 1;
-    const int kept = SL_VECTOR_BYTES == 64 || sl_lines_in_a_set(rows, SL_TILE) <= ways;
-    const int crowd = sl_lines_in_a_set(columns, SL_TILES_PER_BLOCK * SL_TILE) > ways;
-    return sl_begins_lines(rows) ? !kept || (crowd && !own) : !kept && !crowd;
-}
-
-/* Transposes *rows* >= SL_LANES_16 even rows of a multiple of SL_STRIP columns, which begin at *column*, a few rows of
- * all before the next; the source is read *ahead* by so many rows, unless by none. */
-SL_OUT_OF_LINE void sl_transpose_fetched_rows(element *restrict to, int64_t row_step, const element *restrict from,
-                                              const int64_t *column, int64_t rows, int64_t columns, int64_t ahead)
-{
-    for (int64_t top = 0; top < rows; top += SL_LANES_16) {
-        const int64_t i = sl_min(top, rows - SL_LANES_16);
-        for (int64_t k = top + SL_ROWS_FETCHED; k < sl_min(rows, top + SL_ROWS_FETCHED + SL_LANES_16); ++k)
-            for (int64_t line = 0; line < columns; line += SL_TILE)
-                __builtin_prefetch(to + k * row_step + line, 1, 3);
-        if (ahead > 0 && top % SL_TILE == 0 && top + ahead < rows)
-            for (int64_t k = 0; k < columns; ++k)
-                __builtin_prefetch(from + top + ahead + column[k], 0, 2);
-        for (int64_t j = 0; j < columns; j += SL_STRIP) {
-            const element *at[SL_STRIP];
-            sl_begin_strip(at, from + i, column + j, SL_STRIP);
-            sl_transpose_rows(to + i * row_step + j, 0, row_step, at, 0);
-        }
-    }
-}
-
-/* Transposes once, of rows of one level. */
-SL_OUT_OF_LINE void sl_transpose_in_fetched_lines(element *restrict to, const sl_axis *rows,
-                                                  const element *restrict from, const sl_axis *columns, int far)
-{
-    const int64_t width = sl_extent(columns), height = rows->count, lead = sl_elements_to_line(to, rows, width);
-    const int whole = sl_begins_lines(rows), is_short = rows->step * SL_ELEMENT_SIZE < 2048;
-    const int64_t wide = (whole || is_short ? SL_LINES_FETCHED : SL_MOST_FETCHED) * SL_TILE;
-    const int64_t high = sl_alike(height, SL_ROWS_OF_PAGES / (is_short ? 8 : 1), SL_TILE);
-    const int64_t ahead = far ? 4 * SL_TILE : whole ? SL_ROWS_AHEAD : 0;
-    int64_t column[SL_MOST_FETCHED * SL_TILE];
-    for (int64_t top = 0; top < height; top += high) {
-        const int64_t i = sl_min(top, height - SL_LANES_16), down = sl_min(high, height - i);
-        for (int64_t left = 0, end; left < width; left = end) {
-            end = sl_min(width, left == 0 && lead > 0 ? lead : left + wide);
-            if (left == 0 && end == width)
-                end -= width % SL_STRIP;
-            const int64_t across = (end - left + SL_STRIP - 1) / SL_STRIP * SL_STRIP, j = sl_min(left, width - across);
-            sl_offsets(column, columns, j, across);
-            sl_transpose_fetched_rows(to + i * rows->step + j, rows->step, from + i, column, down, across, ahead);
-        }
-    }
-}
-#endif
-
-/* A transpose of axes that have levels, in strips that run over level after level of the rows.
- *
- * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
- * Needs: axes, caches, tiles, transpose_panels, transpose_strips. */
-
-#if SL_HAS_LEVELS
-/* A strip is two squares wide, and about so many rows high; the offsets of so many columns are kept. */
-#define SL_WIDTH_OF_STRIP (2 * SL_LANES_16)
-#define SL_ROWS_OF_STRIP 72
-#define SL_COLUMNS_OF_STRIPS 512
-
-/* The rows of a strip, which follow each other in the source: *rows* of each of *levels* levels, the first of which is
- * number *first* of its turn of *turn* levels.  From one row to the next it is *step* in the output, from one level to
- * the next *leap*, and *back* more after each turn. */
-typedef struct {
-    int64_t rows, levels, first, turn, step, leap, back;
-} sl_strip;
-
-/* Transposes a strip, whose columns are *column*.  Of a level, the second square may overlap the first, so that
- * the last one ends where the rows do. */
-SL_ALWAYS_INLINE void sl_transpose_strip_of_levels(element *restrict to, const element *restrict from,
-                                                   const int64_t *column, const sl_strip *strip)
-{
-    const element *at[SL_WIDTH_OF_STRIP];
-    SL_UNROLL
-    for (int64_t k = 0; k < SL_WIDTH_OF_STRIP; ++k)
-        at[k] = from + column[k];
-    const int64_t lead = (strip->rows - 1) % SL_LANES_16 + 1;
-    int64_t number = strip->first, i = 0;
-    for (int64_t left = strip->levels; left > 0; --left) {
-        element *into = to;
-        const int64_t end = i + strip->rows;
-        int64_t next = i + lead, further = lead * strip->step;
-        do {
-#if SL_VECTOR_BYTES == 16
-            sl_transpose_rows_16(into, 0, strip->step, at, i);
-            sl_transpose_rows_16(into + SL_LANES_16, 0, strip->step, at + SL_LANES_16, i);
-#else
-            sl_transpose_rows(into, 0, strip->step, at, i);
-#endif
-            i = next;
-            next += SL_LANES_16;
-            into += further;
-            further = SL_LANES_16 * strip->step;
-        } while (i < end);
-        to += strip->leap;
-        if (++number == strip->turn) {
-            number = 0;
-            to += strip->back;
-        }
-    }
-}
-
-/* Transposes once: at least SL_LANES_16 rows in a level, and SL_WIDTH_OF_STRIP columns.  A strip has whole levels, or a
- * part of one.  The strips of the same rows follow each other: they finish the lines of the output. */
-SL_OUT_OF_LINE void sl_transpose_once_in_levels(element *restrict to, const sl_axis *rows, const element *restrict from,
-                                                const sl_axis *columns)
-{
-    const int64_t level = rows->count, levels = rows->high * rows->top, width = sl_extent(columns);
-    const int whole = level < SL_ROWS_OF_STRIP;
-    const int64_t high = whole ? level : sl_alike(level, SL_ROWS_OF_STRIP, SL_LANES_16);
-    const int64_t many = whole ? sl_alike(levels, (SL_ROWS_OF_STRIP + level / 2) / level, 1) : 1;
-    const int64_t wide = sl_alike(width, SL_COLUMNS_OF_STRIPS, SL_TILE);
-    int64_t column[SL_COLUMNS_OF_STRIPS + SL_TILE];
-    sl_strip strip = {.turn = rows->high, .step = rows->step, .leap = rows->leap};
-    strip.back = rows->jump - rows->high * rows->leap;
-    for (int64_t left = 0; left < width; left += wide) {
-        const int64_t j = sl_min(left, width - SL_WIDTH_OF_STRIP), across = sl_min(width, left + wide) - j;
-        sl_offsets(column, columns, j, across);
-        for (int64_t first = 0; first < levels; first += many) {
-            strip.first = first % rows->high;
-            strip.levels = sl_min(many, levels - first);
-            for (int64_t top = 0; top < level; top += high) {
-                const int64_t i = sl_min(top, level - SL_LANES_16);
-                element *const into =
-                    to + j + i * rows->step + strip.first * rows->leap + first / rows->high * rows->jump;
-                strip.rows = sl_min(level, top + high) - i;
-                for (int64_t beside = 0; beside < across; beside += SL_WIDTH_OF_STRIP) {
-                    const int64_t k = sl_min(beside, across - SL_WIDTH_OF_STRIP);
-                    sl_transpose_strip_of_levels(into + k, from + first * level + i, column + k, &strip);
-                }
-            }
-        }
-    }
-}
-
-/* Whether a transpose takes less time in strips of levels than in tiles.  Axes without levels have blocks.  Squares may
- * be half as many again as would hold the rows of a level; the lines that a strip writes stay in the cache, beside one
- * that is read.  Measured where stores do not wait. */
-SL_INLINE int sl_pays_in_levels(const sl_axis *rows, const sl_axis *columns)
-{
-    const int64_t squares = (rows->count + SL_LANES_16 - 1) / SL_LANES_16;
-    if ((rows->high == 1 && columns->high == 1) || rows->count < SL_LANES_16 ||
-        2 * squares * SL_LANES_16 > 3 * rows->count || sl_extent(columns) < SL_WIDTH_OF_STRIP || SL_STORES_WAIT)
-        return 0;
-    return sl_lines_in_a_set(rows, SL_ROWS_OF_STRIP) < SL_WAYS && sl_lines_in_a_set(columns, SL_TILE) <= SL_WAYS;
-}
-
-/* Transposes in strips of levels if that pays, and returns whether it does.  The turns that move least in an array
- * are the inner ones: they share its lines, and where they continue an axis they become a level of it. */
-SL_LINKABLE int sl_transpose_levels(element *restrict to, const sl_axis *rows, const element *restrict from,
-                                    const sl_axis *columns, const sl_turns *turns)
-{
-    sl_axis down = *rows, across = *columns;
-    sl_turns inner = *turns;
-    if (turns->high > 1 && sl_min(turns->to_leap, turns->leap) < sl_min(turns->to_step, turns->step))
-        inner = sl_turns_2(turns->high, turns->to_leap, turns->leap, turns->count, turns->to_step, turns->step);
-    sl_turns_to_axes(&down, &across, &inner);
-    if (!sl_pays_in_levels(&down, &across))
-        return 0;
-    for (int64_t turn = 0; turn < inner.count * inner.high; ++turn) {
-        const int64_t c = turn % inner.count, h = turn / inner.count;
-        sl_transpose_once_in_levels(to + c * inner.to_step + h * inner.to_leap, &down,
-                                    from + c * inner.step + h * inner.leap, &across);
-    }
-    return 1;
-}
-#endif
-
-/* Transposes of small elements that read cache lines whole: as many rows as a line has elements, some columns.
- *
- * Assumes: row[i] and column[j] are offsets in elements: to[row[i] + j] = from[i + column[j]].
- * Needs: integers, transpose_squares, zips. */
-
-/* Where a vector is a line, each is read whole as it is. */
-#if SL_HAS_SHUFFLES && SL_ELEMENT_SIZE <= 2 && SL_SQUARES_PER_VECTOR < 4
-#define SL_HAS_LINES 1
-#else
-#define SL_HAS_LINES 0
-#endif
-#if SL_HAS_LINES
-#define SL_VECTORS_PER_LINE (4 / SL_SQUARES_PER_VECTOR)
-
-/* Loads and transposes what the first zip left of half of the rows of squares. */
-SL_ALWAYS_INLINE void sl_finish_half(sl_lanes line[SL_HALF_SQUARE], const sl_lanes zipped[SL_HALF_SQUARE])
-{
-    SL_UNROLL
-    for (int k = 0; k < SL_HALF_SQUARE; ++k)
-        line[k] = zipped[k];
-    SL_ZIP_UNTIL(SL_HALF_SQUARE, sl_zip_half(line));
-}
-
-/* Transposes SL_TILE rows of *columns* >= SL_LANES_16 columns, at most SL_TILE, through a block on the stack: all of a
- * line is zipped with all of another, and each row is finished by itself.  So a line that is read does not have to stay
- * in the cache, where others of its set follow it; nor do those that are written. */
-SL_OUT_OF_LINE void sl_transpose_lines(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
-                                       const int64_t *column, int64_t columns)
-{
-    const int64_t groups = (columns + SL_LANES_16 - 1) / SL_LANES_16, last = columns - SL_LANES_16;
-    sl_lanes block[4][SL_VECTORS_PER_LINE][2][SL_HALF_SQUARE];
-    for (int64_t g = 0; g < groups; ++g)
-        for (int64_t k = 0; k < SL_HALF_SQUARE; ++k) {
-            const int64_t j = sl_min(g * SL_LANES_16, last) + k; /* the last group may overlap the one before */
-            const element *const first = from + column[j], *const second = from + column[j + SL_HALF_SQUARE];
-            SL_UNROLL
-            for (int64_t v = 0; v < SL_VECTORS_PER_LINE; ++v) {
-                const sl_lanes a = (sl_lanes)sl_load_max(first + v * SL_LANES_MAX);
-                const sl_lanes b = (sl_lanes)sl_load_max(second + v * SL_LANES_MAX);
-                block[g][v][0][k] =
-                    __builtin_shufflevector(a, b, SL_EACH_OF_MAX(SL_ZIP_GROUPS_LOW, 0, SL_LANES_MAX, SL_LANES_16));
-                block[g][v][1][k] =
-                    __builtin_shufflevector(a, b, SL_EACH_OF_MAX(SL_ZIP_GROUPS_HIGH, 0, SL_LANES_MAX, SL_LANES_16));
-            }
-        }
-    for (int64_t v = 0; v < SL_VECTORS_PER_LINE; ++v)
-        for (int64_t half = 0; half < 2; ++half) {
-            const int64_t *const at = row + v * SL_LANES_MAX + half * SL_HALF_SQUARE;
-            int64_t g = 0;
-#if SL_SQUARES_PER_VECTOR == 2
-            for (; (g + 2) * SL_LANES_16 <= columns; g += 2) {
-                sl_lanes left[SL_HALF_SQUARE], right[SL_HALF_SQUARE];
-                sl_finish_half(left, block[g][v][half]);
-                sl_finish_half(right, block[g + 1][v][half]);
-                SL_UNROLL
-                for (int k = 0; k < SL_HALF_SQUARE; ++k) {
-                    const sl_words a = (sl_words)left[k], b = (sl_words)right[k];
-                    sl_store_max(to + at[k] + g * SL_LANES_16, (sl_bytes_max)__builtin_shufflevector(a, b, 0, 1, 4, 5));
-                    sl_store_max(to + at[k + SL_LANES_16] + g * SL_LANES_16,
-                                 (sl_bytes_max)__builtin_shufflevector(a, b, 2, 3, 6, 7));
-                }
-            }
-#endif
-            for (; g < groups; ++g) {
-                element *const into = to + sl_min(g * SL_LANES_16, last);
-                sl_lanes line[SL_HALF_SQUARE];
-                sl_finish_half(line, block[g][v][half]);
-                SL_UNROLL
-                for (int k = 0; k < SL_HALF_SQUARE; ++k) {
-#if SL_SQUARES_PER_VECTOR == 2
-                    const sl_words a = (sl_words)line[k];
-                    sl_store_16(into + at[k], (sl_bytes_16)__builtin_shufflevector(a, a, 0, 1));
-                    sl_store_16(into + at[k + SL_LANES_16], (sl_bytes_16)__builtin_shufflevector(a, a, 2, 3));
-#else
-                    sl_store_16(into + at[k], (sl_bytes_16)line[k]);
-#endif
-                }
-            }
-        }
 }
 #endif
 
@@ -4177,6 +3935,435 @@ SL_DECLARE_BAND(sl_transpose_band)
     for (int64_t i = 0; i < rows; ++i)
         for (int64_t j = 0; j < columns; ++j)
             to[i * to_stride + j] = from[i + j * stride];
+}
+#endif
+
+/* Staging: what tiles side by side write is collected, and written in long pieces of rows.
+ *
+ * Assumes: offsets in elements, as in a tile: to[row[i] + j].
+ * Needs: axes, copy, far_stores, zips. */
+
+/* Tiles of a block, each way.  The lines of a block, each perhaps in a page of its own, are a few hundred. */
+#ifndef SL_TILES_PER_BLOCK
+#define SL_TILES_PER_BLOCK 8
+#endif
+/* Whether SL_TILES_PER_BLOCK tiles side by side are staged, so that rows are written in long pieces, in whole cache
+ * lines: for far arrays; of 4 bytes and more, where rows begin anywhere in a line, so that vectors would cross lines,
+ * unless a vector is a line; and where all lines of a tile, 32 or more, fall into one set of the first-level cache, a
+ * way of which has 4 KB or more.  In two sets or more, and for fewer lines, staging costs more: a tile writes each line
+ * whole.  Where stores do not *wait*, rows that begin anywhere in a line are not staged: both ends of a piece are parts
+ * of lines. */
+#define SL_STAGED_STEP ((SL_TILES_PER_BLOCK + 1) * SL_TILE)
+SL_INLINE int sl_is_staged(const sl_axis *rows, int near, int far, int wait)
+{
+    const int64_t step = rows->step * SL_ELEMENT_SIZE;
+    if (!SL_HAS_SHUFFLES || (step % 64 != 0 && !wait))
+        return 0;
+    const int anywhere = SL_VECTOR_BYTES < 64 && SL_ELEMENT_SIZE >= 4;
+    const int crosses = step % 64 != 0 ? anywhere : rows->high == 1 && SL_TILE >= 32 && step % 4096 == 0;
+    return far || (!near && crosses);
+}
+
+/* The elements from the begin of a cache line to *to*; 0 where an element lies across the begin of a line. */
+SL_INLINE int64_t sl_elements_in_line(const element *to)
+{
+    const uintptr_t bytes = (uintptr_t)to % 64;
+    return bytes % SL_ELEMENT_SIZE == 0 ? (int64_t)(bytes / SL_ELEMENT_SIZE) : 0;
+}
+
+/* Places the first *rows* staged rows of *count* elements: row i is staged at *at*[i], behind the row before if it
+ * follows that in the output, or else as far from the begin of a cache line as it will be there. */
+SL_INLINE void sl_place_staged(int64_t *at, const element *to, const int64_t *row, int64_t rows, int64_t count)
+{
+    for (int64_t i = 0; i < rows; ++i)
+        at[i] = i > 0 && row[i] == row[i - 1] + count ? at[i - 1] + count
+                                                      : i * SL_STAGED_STEP + sl_elements_in_line(to + row[i]);
+}
+
+/* Writes a staged row of *count* elements to the output: whole cache lines, and what is left at both ends. */
+SL_OUT_OF_LINE void sl_write_staged(element *restrict to, const element *restrict held, int64_t count, int far)
+{
+    const int64_t lead = -sl_elements_in_line(to) & (SL_TILE - 1), first = sl_min(lead, count);
+    const int64_t end = first + (count - first) / SL_TILE * SL_TILE;
+    sl_copy(to, 0, held, 0, first);
+#if SL_HAS_SHUFFLES
+    const int past = far && (uintptr_t)(to + first) % 64 == 0;
+    for (int64_t k = first; k < end; k += SL_LANES_MAX) {
+        const sl_bytes_max v = sl_load_max(held + k);
+        if (past)
+            sl_store_far_max(to + k, v);
+        else
+            sl_store_max(to + k, v);
+        SL_KEEP_LOOP();
+    }
+#else
+    (void)far;
+    sl_copy(to, first, held, first, end - first);
+#endif
+    sl_copy(to, end, held, end, count - end);
+}
+
+/* Writes *rows* staged rows of *count* elements: those that follow each other as one. */
+SL_INLINE void sl_write_staged_rows(element *restrict to, const int64_t *row, const element *restrict held,
+                                    const int64_t *at, int64_t rows, int64_t count, int far)
+{
+    for (int64_t i = 0, next; i < rows; i = next) {
+        for (next = i + 1; next < rows && row[next] == row[next - 1] + count; ++next)
+            continue;
+        sl_write_staged(to + row[i], held + at[i], (next - i) * count, far);
+    }
+}
+
+/* Transposes that write whole lines of the output, which are fetched before: where a store waits for its line.
+ *
+ * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
+ * Needs: caches, pieces, transpose_even_strips, transpose_panels, transpose_pieces, transpose_staging,
+ * transpose_strips. */
+
+#define SL_HAS_FETCHED_LINES SL_HAS_STRIPS
+
+#if SL_HAS_FETCHED_LINES
+/* Lines that are written side by side: two, since the processor fetches lines in pairs.  Where rows begin anywhere in a
+ * line, four have fewer parts of lines at their ends, unless the rows are short, half of a page: then the second-level
+ * cache keeps all lines of an eighth of the rows whose pages the TLB keeps. */
+#define SL_LINES_FETCHED 2
+#define SL_MOST_FETCHED 4
+/* So many rows before a row is written, its lines are fetched. */
+#define SL_ROWS_FETCHED 8
+/* So many rows of the source are read ahead where few columns are read at once. */
+#define SL_ROWS_AHEAD 32
+
+#if SL_HAS_EVEN_STRIPS
+/* Whether small elements take less time in fetched lines than in tiles: rows and columns have one step each; what is
+ * far is staged.  Where rows begin at lines, a tile whose vectors are lines does as well if the output is *near*, or if
+ * the lines that are read crowd a set, since it reads each whole; so does a tile of bytes if both is so. */
+SL_INLINE int sl_pays_in_fetched_lines(const sl_axis *rows, const sl_axis *columns, int near, int far)
+{
+    if (far || rows->high > 1 || columns->high > 1 || rows->count < 2 * SL_LANES_16 || columns->count < SL_TILE)
+        return 0;
+    if (!sl_begins_lines(rows) || (SL_VECTOR_BYTES < 64 && (SL_ELEMENT_SIZE > 1 || !near)))
+        return 1;
+    return !(SL_VECTOR_BYTES == 64 && near) && sl_lines_in_a_set(columns, SL_TILE) <= SL_WAYS;
+}
+
+/* Transposes *rows* >= SL_LANES_16 rows of a multiple of SL_STRIP columns, a few rows of all before the next.  Of the
+ * next rows, the lines of the first *fetched* columns are fetched. */
+SL_OUT_OF_LINE void sl_transpose_fetched_rows(element *restrict to, int64_t row_step, const element *restrict from,
+                                              int64_t column_step, int64_t rows, int64_t columns, int64_t fetched)
+{
+    sl_steps down = sl_steps_of(row_step), across = sl_steps_of(column_step);
+    for (int64_t top = 0; top < rows; top += SL_LANES_16) {
+        const int64_t i = sl_min(top, rows - SL_LANES_16);
+        for (int64_t k = top + SL_LANES_16; k < sl_min(rows, top + 2 * SL_LANES_16); ++k)
+            for (int64_t line = 0; line < fetched; line += SL_TILE)
+                __builtin_prefetch(to + k * row_step + line, 1, 3);
+        const element *out_of = from + i;
+        element *into = to + i * row_step;
+        for (const element *const end = into + columns; into < end; into += SL_STRIP) {
+            SL_HIDE_STEPS(down);
+            SL_HIDE_STEPS(across);
+            sl_transpose_even_strip(into, &down, out_of, &across);
+            out_of += SL_STRIP * column_step;
+        }
+    }
+}
+
+/* Transposes once.  What is *near*, and begins at lines, is written a line at a time and not fetched; rows that begin
+ * anywhere have parts of a line more than they fill. */
+SL_OUT_OF_LINE void sl_transpose_in_fetched_lines(element *restrict to, const sl_axis *rows,
+                                                  const element *restrict from, const sl_axis *columns, int near,
+                                                  int far)
+{
+    (void)far;
+    const int64_t width = columns->count, height = rows->count, lead = sl_elements_to_line(to, rows, width);
+    const int whole = sl_begins_lines(rows);
+    const int64_t wide = (near && whole ? 1 : SL_LINES_FETCHED) * SL_TILE;
+    const int64_t high = sl_alike(height, SL_ROWS_OF_PAGES, SL_TILE);
+    for (int64_t top = 0; top < height; top += high) {
+        const int64_t i = sl_min(top, height - SL_LANES_16), down = sl_min(high, height - i);
+        for (int64_t left = 0, end; left < width; left = end) {
+            const int64_t stop = left < lead ? lead : sl_min(width, left + wide), rest = stop - left;
+            const int is_band = SL_HAS_BANDS && SL_STRIP > SL_LANES_16 && rest < SL_TILE;
+            const int64_t across = is_band ? sl_max(SL_LANES_16, rest) : sl_max(1, rest / SL_STRIP) * SL_STRIP;
+            end = sl_min(stop, left + across);
+            const int64_t j = sl_max(0, end - across); /* the last strip may overlap others */
+            element *const into = to + i * rows->step + j;
+            const element *const out_of = from + i + j * columns->step;
+            if (is_band)
+                sl_transpose_band(into, rows->step, out_of, columns->step, down, across);
+            else
+                sl_transpose_fetched_rows(into, rows->step, out_of, columns->step, down, across,
+                                          !whole ? across + SL_TILE : near ? 0 : across);
+        }
+    }
+}
+#else
+/* Whether *bytes* take less time in fetched lines than in tiles: both arrays together are larger than the second-level
+ * cache, or the lines that are read do not crowd a set.  Where the lines that are written crowd a set, tiles may keep
+ * them, or write each at once, since a vector is one; then they are better unless they crowd sets with what they read,
+ * and fetched lines, which read fewer columns, do not.  Where rows begin anywhere in a line, lines that crowd sets on
+ * both sides are better staged. */
+SL_INLINE int sl_pays_in_fetched_lines(const sl_axis *rows, const sl_axis *columns, int64_t bytes)
+{
+    const int64_t ways = SL_WAYS;
+    if (rows->high > 1 || rows->count < 2 * SL_ROWS_FETCHED || sl_extent(columns) < SL_TILE)
+        return 0;
+    const int own = sl_lines_in_a_set(columns, SL_LINES_FETCHED * SL_TILE) >= ways;
+    if (own && bytes <= 2 * SL_NEAR_BYTES)
+        return 0;
+    if (sl_lines_in_a_set(rows, 2 * SL_ROWS_FETCHED) <= ways)
+        return 1;
+    const int kept = SL_VECTOR_BYTES == 64 || sl_lines_in_a_set(rows, SL_TILE) <= ways;
+    const int crowd = sl_lines_in_a_set(columns, SL_TILES_PER_BLOCK * SL_TILE) > ways;
+    return sl_begins_lines(rows) ? !kept || (crowd && !own) : !kept && !crowd;
+}
+
+/* Transposes *rows* >= SL_LANES_16 even rows of a multiple of SL_STRIP columns, which begin at *column*, a few rows of
+ * all before the next; the source is read *ahead* by so many rows, unless by none. */
+SL_OUT_OF_LINE void sl_transpose_fetched_rows(element *restrict to, int64_t row_step, const element *restrict from,
+                                              const int64_t *column, int64_t rows, int64_t columns, int64_t ahead)
+{
+    for (int64_t top = 0; top < rows; top += SL_LANES_16) {
+        const int64_t i = sl_min(top, rows - SL_LANES_16);
+        for (int64_t k = top + SL_ROWS_FETCHED; k < sl_min(rows, top + SL_ROWS_FETCHED + SL_LANES_16); ++k)
+            for (int64_t line = 0; line < columns; line += SL_TILE)
+                __builtin_prefetch(to + k * row_step + line, 1, 3);
+        if (ahead > 0 && top % SL_TILE == 0 && top + ahead < rows)
+            for (int64_t k = 0; k < columns; ++k)
+                __builtin_prefetch(from + top + ahead + column[k], 0, 2);
+        for (int64_t j = 0; j < columns; j += SL_STRIP) {
+            const element *at[SL_STRIP];
+            sl_begin_strip(at, from + i, column + j, SL_STRIP);
+            sl_transpose_rows(to + i * row_step + j, 0, row_step, at, 0);
+        }
+    }
+}
+
+/* Transposes once, of rows of one level. */
+SL_OUT_OF_LINE void sl_transpose_in_fetched_lines(element *restrict to, const sl_axis *rows,
+                                                  const element *restrict from, const sl_axis *columns, int near,
+                                                  int far)
+{
+    (void)near;
+    const int64_t width = sl_extent(columns), height = rows->count, lead = sl_elements_to_line(to, rows, width);
+    const int whole = sl_begins_lines(rows), is_short = rows->step * SL_ELEMENT_SIZE < 2048;
+    const int64_t wide = (whole || is_short ? SL_LINES_FETCHED : SL_MOST_FETCHED) * SL_TILE;
+    const int64_t high = sl_alike(height, SL_ROWS_OF_PAGES / (is_short ? 8 : 1), SL_TILE);
+    const int64_t ahead = far ? 4 * SL_TILE : whole ? SL_ROWS_AHEAD : 0;
+    int64_t column[SL_MOST_FETCHED * SL_TILE];
+    for (int64_t top = 0; top < height; top += high) {
+        const int64_t i = sl_min(top, height - SL_LANES_16), down = sl_min(high, height - i);
+        for (int64_t left = 0, end; left < width; left = end) {
+            end = sl_min(width, left == 0 && lead > 0 ? lead : left + wide);
+            if (left == 0 && end == width)
+                end -= width % SL_STRIP;
+            const int64_t across = (end - left + SL_STRIP - 1) / SL_STRIP * SL_STRIP, j = sl_min(left, width - across);
+            sl_offsets(column, columns, j, across);
+            sl_transpose_fetched_rows(to + i * rows->step + j, rows->step, from + i, column, down, across, ahead);
+        }
+    }
+}
+#endif
+#endif
+
+/* A transpose of axes that have levels, in strips that run over level after level of the rows.
+ *
+ * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
+ * Needs: axes, caches, tiles, transpose_panels, transpose_strips. */
+
+#if SL_HAS_LEVELS
+/* A strip is two squares wide, and about so many rows high; the offsets of so many columns are kept. */
+#define SL_WIDTH_OF_STRIP (2 * SL_LANES_16)
+#define SL_ROWS_OF_STRIP 72
+#define SL_COLUMNS_OF_STRIPS 512
+
+/* The rows of a strip, which follow each other in the source: *rows* of each of *levels* levels, the first of which is
+ * number *first* of its turn of *turn* levels.  From one row to the next it is *step* in the output, from one level to
+ * the next *leap*, and *back* more after each turn. */
+typedef struct {
+    int64_t rows, levels, first, turn, step, leap, back;
+} sl_strip;
+
+/* Transposes a strip, whose columns are *column*.  Of a level, the second square may overlap the first, so that
+ * the last one ends where the rows do. */
+SL_ALWAYS_INLINE void sl_transpose_strip_of_levels(element *restrict to, const element *restrict from,
+                                                   const int64_t *column, const sl_strip *strip)
+{
+    const element *at[SL_WIDTH_OF_STRIP];
+    SL_UNROLL
+    for (int64_t k = 0; k < SL_WIDTH_OF_STRIP; ++k)
+        at[k] = from + column[k];
+    const int64_t lead = (strip->rows - 1) % SL_LANES_16 + 1;
+    int64_t number = strip->first, i = 0;
+    for (int64_t left = strip->levels; left > 0; --left) {
+        element *into = to;
+        const int64_t end = i + strip->rows;
+        int64_t next = i + lead, further = lead * strip->step;
+        do {
+#if SL_VECTOR_BYTES == 16
+            sl_transpose_rows_16(into, 0, strip->step, at, i);
+            sl_transpose_rows_16(into + SL_LANES_16, 0, strip->step, at + SL_LANES_16, i);
+#else
+            sl_transpose_rows(into, 0, strip->step, at, i);
+#endif
+            i = next;
+            next += SL_LANES_16;
+            into += further;
+            further = SL_LANES_16 * strip->step;
+        } while (i < end);
+        to += strip->leap;
+        if (++number == strip->turn) {
+            number = 0;
+            to += strip->back;
+        }
+    }
+}
+
+/* Transposes once: at least SL_LANES_16 rows in a level, and SL_WIDTH_OF_STRIP columns.  A strip has whole levels, or a
+ * part of one.  The strips of the same rows follow each other: they finish the lines of the output. */
+SL_OUT_OF_LINE void sl_transpose_once_in_levels(element *restrict to, const sl_axis *rows, const element *restrict from,
+                                                const sl_axis *columns)
+{
+    const int64_t level = rows->count, levels = rows->high * rows->top, width = sl_extent(columns);
+    const int whole = level < SL_ROWS_OF_STRIP;
+    const int64_t high = whole ? level : sl_alike(level, SL_ROWS_OF_STRIP, SL_LANES_16);
+    const int64_t many = whole ? sl_alike(levels, (SL_ROWS_OF_STRIP + level / 2) / level, 1) : 1;
+    const int64_t wide = sl_alike(width, SL_COLUMNS_OF_STRIPS, SL_TILE);
+    int64_t column[SL_COLUMNS_OF_STRIPS + SL_TILE];
+    sl_strip strip = {.turn = rows->high, .step = rows->step, .leap = rows->leap};
+    strip.back = rows->jump - rows->high * rows->leap;
+    for (int64_t left = 0; left < width; left += wide) {
+        const int64_t j = sl_min(left, width - SL_WIDTH_OF_STRIP), across = sl_min(width, left + wide) - j;
+        sl_offsets(column, columns, j, across);
+        for (int64_t first = 0; first < levels; first += many) {
+            strip.first = first % rows->high;
+            strip.levels = sl_min(many, levels - first);
+            for (int64_t top = 0; top < level; top += high) {
+                const int64_t i = sl_min(top, level - SL_LANES_16);
+                element *const into =
+                    to + j + i * rows->step + strip.first * rows->leap + first / rows->high * rows->jump;
+                strip.rows = sl_min(level, top + high) - i;
+                for (int64_t beside = 0; beside < across; beside += SL_WIDTH_OF_STRIP) {
+                    const int64_t k = sl_min(beside, across - SL_WIDTH_OF_STRIP);
+                    sl_transpose_strip_of_levels(into + k, from + first * level + i, column + k, &strip);
+                }
+            }
+        }
+    }
+}
+
+/* Whether a transpose takes less time in strips of levels than in tiles.  Axes without levels have blocks.  Squares may
+ * be half as many again as would hold the rows of a level; the lines that a strip writes stay in the cache, beside one
+ * that is read.  Measured where stores do not wait. */
+SL_INLINE int sl_pays_in_levels(const sl_axis *rows, const sl_axis *columns)
+{
+    const int64_t squares = (rows->count + SL_LANES_16 - 1) / SL_LANES_16;
+    if ((rows->high == 1 && columns->high == 1) || rows->count < SL_LANES_16 ||
+        2 * squares * SL_LANES_16 > 3 * rows->count || sl_extent(columns) < SL_WIDTH_OF_STRIP || SL_STORES_WAIT)
+        return 0;
+    return sl_lines_in_a_set(rows, SL_ROWS_OF_STRIP) < SL_WAYS && sl_lines_in_a_set(columns, SL_TILE) <= SL_WAYS;
+}
+
+/* Transposes in strips of levels if that pays, and returns whether it does.  The turns that move least in an array
+ * are the inner ones: they share its lines, and where they continue an axis they become a level of it. */
+SL_LINKABLE int sl_transpose_levels(element *restrict to, const sl_axis *rows, const element *restrict from,
+                                    const sl_axis *columns, const sl_turns *turns)
+{
+    sl_axis down = *rows, across = *columns;
+    sl_turns inner = *turns;
+    if (turns->high > 1 && sl_min(turns->to_leap, turns->leap) < sl_min(turns->to_step, turns->step))
+        inner = sl_turns_2(turns->high, turns->to_leap, turns->leap, turns->count, turns->to_step, turns->step);
+    sl_turns_to_axes(&down, &across, &inner);
+    if (!sl_pays_in_levels(&down, &across))
+        return 0;
+    for (int64_t turn = 0; turn < inner.count * inner.high; ++turn) {
+        const int64_t c = turn % inner.count, h = turn / inner.count;
+        sl_transpose_once_in_levels(to + c * inner.to_step + h * inner.to_leap, &down,
+                                    from + c * inner.step + h * inner.leap, &across);
+    }
+    return 1;
+}
+#endif
+
+/* Transposes of small elements that read cache lines whole: as many rows as a line has elements, some columns.
+ *
+ * Assumes: row[i] and column[j] are offsets in elements: to[row[i] + j] = from[i + column[j]].
+ * Needs: integers, transpose_squares, zips. */
+
+/* Where a vector is a line, each is read whole as it is. */
+#if SL_HAS_SHUFFLES && SL_ELEMENT_SIZE <= 2 && SL_SQUARES_PER_VECTOR < 4
+#define SL_HAS_LINES 1
+#else
+#define SL_HAS_LINES 0
+#endif
+#if SL_HAS_LINES
+#define SL_VECTORS_PER_LINE (4 / SL_SQUARES_PER_VECTOR)
+
+/* Loads and transposes what the first zip left of half of the rows of squares. */
+SL_ALWAYS_INLINE void sl_finish_half(sl_lanes line[SL_HALF_SQUARE], const sl_lanes zipped[SL_HALF_SQUARE])
+{
+    SL_UNROLL
+    for (int k = 0; k < SL_HALF_SQUARE; ++k)
+        line[k] = zipped[k];
+    SL_ZIP_UNTIL(SL_HALF_SQUARE, sl_zip_half(line));
+}
+
+/* Transposes SL_TILE rows of *columns* >= SL_LANES_16 columns, at most SL_TILE, through a block on the stack: all of a
+ * line is zipped with all of another, and each row is finished by itself.  So a line that is read does not have to stay
+ * in the cache, where others of its set follow it; nor do those that are written. */
+SL_OUT_OF_LINE void sl_transpose_lines(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
+                                       const int64_t *column, int64_t columns)
+{
+    const int64_t groups = (columns + SL_LANES_16 - 1) / SL_LANES_16, last = columns - SL_LANES_16;
+    sl_lanes block[4][SL_VECTORS_PER_LINE][2][SL_HALF_SQUARE];
+    for (int64_t g = 0; g < groups; ++g)
+        for (int64_t k = 0; k < SL_HALF_SQUARE; ++k) {
+            const int64_t j = sl_min(g * SL_LANES_16, last) + k; /* the last group may overlap the one before */
+            const element *const first = from + column[j], *const second = from + column[j + SL_HALF_SQUARE];
+            SL_UNROLL
+            for (int64_t v = 0; v < SL_VECTORS_PER_LINE; ++v) {
+                const sl_lanes a = (sl_lanes)sl_load_max(first + v * SL_LANES_MAX);
+                const sl_lanes b = (sl_lanes)sl_load_max(second + v * SL_LANES_MAX);
+                block[g][v][0][k] =
+                    __builtin_shufflevector(a, b, SL_EACH_OF_MAX(SL_ZIP_GROUPS_LOW, 0, SL_LANES_MAX, SL_LANES_16));
+                block[g][v][1][k] =
+                    __builtin_shufflevector(a, b, SL_EACH_OF_MAX(SL_ZIP_GROUPS_HIGH, 0, SL_LANES_MAX, SL_LANES_16));
+            }
+        }
+    for (int64_t v = 0; v < SL_VECTORS_PER_LINE; ++v)
+        for (int64_t half = 0; half < 2; ++half) {
+            const int64_t *const at = row + v * SL_LANES_MAX + half * SL_HALF_SQUARE;
+            int64_t g = 0;
+#if SL_SQUARES_PER_VECTOR == 2
+            for (; (g + 2) * SL_LANES_16 <= columns; g += 2) {
+                sl_lanes left[SL_HALF_SQUARE], right[SL_HALF_SQUARE];
+                sl_finish_half(left, block[g][v][half]);
+                sl_finish_half(right, block[g + 1][v][half]);
+                SL_UNROLL
+                for (int k = 0; k < SL_HALF_SQUARE; ++k) {
+                    const sl_words a = (sl_words)left[k], b = (sl_words)right[k];
+                    sl_store_max(to + at[k] + g * SL_LANES_16, (sl_bytes_max)__builtin_shufflevector(a, b, 0, 1, 4, 5));
+                    sl_store_max(to + at[k + SL_LANES_16] + g * SL_LANES_16,
+                                 (sl_bytes_max)__builtin_shufflevector(a, b, 2, 3, 6, 7));
+                }
+            }
+#endif
+            for (; g < groups; ++g) {
+                element *const into = to + sl_min(g * SL_LANES_16, last);
+                sl_lanes line[SL_HALF_SQUARE];
+                sl_finish_half(line, block[g][v][half]);
+                SL_UNROLL
+                for (int k = 0; k < SL_HALF_SQUARE; ++k) {
+#if SL_SQUARES_PER_VECTOR == 2
+                    const sl_words a = (sl_words)line[k];
+                    sl_store_16(into + at[k], (sl_bytes_16)__builtin_shufflevector(a, a, 0, 1));
+                    sl_store_16(into + at[k + SL_LANES_16], (sl_bytes_16)__builtin_shufflevector(a, a, 2, 3));
+#else
+                    sl_store_16(into + at[k], (sl_bytes_16)line[k]);
+#endif
+                }
+            }
+        }
 }
 #endif
 
@@ -4823,7 +5010,9 @@ SL_INLINE sl_way sl_choose_way(const sl_axis *rows, const sl_axis *columns, int6
         return SL_IN_PANELS;
     return !waits && !deep && sl_pays_in_blocks(rows, columns, crowd) ? SL_IN_BLOCKS : SL_IN_TILES;
 #elif SL_HAS_STRIPS
-    (void)far, (void)wait, (void)deep, (void)crowd, (void)lines;
+    (void)deep, (void)crowd, (void)lines;
+    if (bytes >= SL_NEAR_LEAST && SL_STORES_WAIT && sl_pays_in_fetched_lines(rows, columns, !wait, far))
+        return SL_IN_FETCHED_LINES;
     if (bytes >= SL_NEAR_LEAST && few >= SL_TILED_FROM && !sl_keeps_lines(rows, SL_WAYS))
         return SL_IN_TILES;
     return is_band && sl_pays_in_strips(rows, columns, bytes, many) ? SL_IN_BAND : SL_IN_TILES;
@@ -4835,21 +5024,23 @@ SL_INLINE sl_way sl_choose_way(const sl_axis *rows, const sl_axis *columns, int6
 
 /* Transposes once, not in tiles but in *way*; of lines, *abreast* are side by side. */
 SL_INLINE void sl_transpose_in(sl_way way, element *restrict to, const sl_axis *rows, const element *restrict from,
-                               const sl_axis *columns, int64_t abreast, int far)
+                               const sl_axis *columns, int64_t abreast, int near, int far)
 {
     if (way == SL_IN_BAND)
         sl_transpose_band(to, rows->step, from, columns->step, rows->count, columns->count);
+#if SL_HAS_FETCHED_LINES
+    else if (way == SL_IN_FETCHED_LINES)
+        sl_transpose_in_fetched_lines(to, rows, from, columns, near, far);
+#endif
 #if SL_HAS_PANELS
     else if (way == SL_IN_LINES)
         sl_transpose_in_lines(to, rows, from, columns, abreast);
-    else if (way == SL_IN_FETCHED_LINES)
-        sl_transpose_in_fetched_lines(to, rows, from, columns, far);
     else if (way == SL_IN_PANELS)
         sl_transpose_panels(to, rows, from, columns);
     else
         sl_transpose_in_blocks(to, rows, from, columns);
 #else
-    (void)abreast, (void)far;
+    (void)abreast, (void)near, (void)far;
 #endif
 }
 
@@ -4883,7 +5074,7 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
         element *const into = to + c * turns->to_step + h * turns->to_leap;
         const element *const out_of = from + c * turns->step + h * turns->leap;
         if (way != SL_IN_TILES) {
-            sl_transpose_in(way, into, rows, out_of, columns, abreast, far);
+            sl_transpose_in(way, into, rows, out_of, columns, abreast, near, far);
             continue;
         }
         const element *after = 0;

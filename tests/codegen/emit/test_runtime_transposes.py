@@ -21,11 +21,15 @@ LARGE = [
 """As if the arrays were large: lines are fetched, or tiles held back that go past the caches."""
 PROMPT = [*LARGE[:-1], "-DSL_STORES_WAIT=0"]
 """The same on a processor whose stores do not wait: fewer tiles are held back."""
+NEAR = [*NATIVE, "-DSL_NEAR_LEAST=1", "-DSL_STORES_WAIT=1"]
+"""As if the arrays were as large as the second-level cache still holds."""
 PANELS = [*NATIVE, "-DSL_NEAR_BYTES=1", "-DSL_STORES_WAIT=0", "-DSL_WAYS=0"]
 """As if the lines of all tiles fell into one set of the first-level cache: they go in panels, or are read whole."""
 AVX2 = ["-mavx2"] if platform.machine() == "x86_64" else NATIVE
 NARROWER = [[], ["-mno-avx512f"], ["-mno-avx"]] if platform.machine() == "x86_64" else [[]]
 """Flags after which vectors are narrower: of a cache line, of half of one, of a quarter."""
+NO_TABLES = [["-mno-avx512vbmi"]] if platform.machine() == "x86_64" else []
+"""Flags after which no instruction takes any bytes from vectors of a cache line: x86-64-v4 has none."""
 SETS = PANELS[:-1]
 """As it is on a processor whose stores do not wait: strides of whole pages crowd a set."""
 STRIPS = [*SETS, "-DSL_WAYS=1000"]
@@ -44,6 +48,8 @@ CROWDED = [*SETS, "-DSL_WAYS=3"]
     + [(size, [*SETS, *narrower]) for size in (1, 4) for narrower in NARROWER]
     + [(size, [*CROWDED, *narrower]) for size in (4, 8) for narrower in NARROWER]
     + [(size, [*LARGE, *narrower]) for size in (1, 2, 4) for narrower in NARROWER[1:]]
+    + [(size, [*NEAR, *narrower]) for size in (1, 2) for narrower in [*NARROWER, *NO_TABLES]]
+    + [(size, [*flags, *narrower]) for size in (1, 2) for flags in (NATIVE, LARGE, PANELS) for narrower in NO_TABLES]
     + [(1, AVX2), (1, []), (4, []), (3, [])],
     ids=str,
 )

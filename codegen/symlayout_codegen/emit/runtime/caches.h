@@ -74,9 +74,11 @@ SL_OUT_OF_LINE int sl_stores_wait(void)
 #endif
 
 /* An output of fewer bytes than this is near: the second-level cache holds it beside the source. */
-#ifndef SL_NEAR_BYTES
-#define SL_NEAR_BYTES (sl_cache_bytes(2) / 2)
-#define SL_NEAR_LEAST (INT64_C(128) << 10) /* below, the size of the cache is not asked for */
-#else
+#ifdef SL_NEAR_BYTES
 #define SL_NEAR_LEAST SL_NEAR_BYTES
+#else
+#define SL_NEAR_BYTES (sl_cache_bytes(2) / 2)
+#ifndef SL_NEAR_LEAST
+#define SL_NEAR_LEAST (INT64_C(128) << 10) /* below, the size of the cache is not asked for */
+#endif
 #endif

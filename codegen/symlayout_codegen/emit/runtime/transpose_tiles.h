@@ -50,7 +50,9 @@ SL_INLINE sl_way sl_choose_way(const sl_axis *rows, const sl_axis *columns, int6
         return SL_IN_PANELS;
     return !waits && !deep && sl_pays_in_blocks(rows, columns, crowd) ? SL_IN_BLOCKS : SL_IN_TILES;
 #elif SL_HAS_STRIPS
-    (void)far, (void)wait, (void)deep, (void)crowd, (void)lines;
+    (void)deep, (void)crowd, (void)lines;
+    if (bytes >= SL_NEAR_LEAST && SL_STORES_WAIT && sl_pays_in_fetched_lines(rows, columns, !wait, far))
+        return SL_IN_FETCHED_LINES;
     if (bytes >= SL_NEAR_LEAST && few >= SL_TILED_FROM && !sl_keeps_lines(rows, SL_WAYS))
         return SL_IN_TILES;
     return is_band && sl_pays_in_strips(rows, columns, bytes, many) ? SL_IN_BAND : SL_IN_TILES;
@@ -62,21 +64,23 @@ SL_INLINE sl_way sl_choose_way(const sl_axis *rows, const sl_axis *columns, int6
 
 /* Transposes once, not in tiles but in *way*; of lines, *abreast* are side by side. */
 SL_INLINE void sl_transpose_in(sl_way way, element *restrict to, const sl_axis *rows, const element *restrict from,
-                               const sl_axis *columns, int64_t abreast, int far)
+                               const sl_axis *columns, int64_t abreast, int near, int far)
 {
     if (way == SL_IN_BAND)
         sl_transpose_band(to, rows->step, from, columns->step, rows->count, columns->count);
+#if SL_HAS_FETCHED_LINES
+    else if (way == SL_IN_FETCHED_LINES)
+        sl_transpose_in_fetched_lines(to, rows, from, columns, near, far);
+#endif
 #if SL_HAS_PANELS
     else if (way == SL_IN_LINES)
         sl_transpose_in_lines(to, rows, from, columns, abreast);
-    else if (way == SL_IN_FETCHED_LINES)
-        sl_transpose_in_fetched_lines(to, rows, from, columns, far);
     else if (way == SL_IN_PANELS)
         sl_transpose_panels(to, rows, from, columns);
     else
         sl_transpose_in_blocks(to, rows, from, columns);
 #else
-    (void)abreast, (void)far;
+    (void)abreast, (void)near, (void)far;
 #endif
 }
 
@@ -110,7 +114,7 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
         element *const into = to + c * turns->to_step + h * turns->to_leap;
         const element *const out_of = from + c * turns->step + h * turns->leap;
         if (way != SL_IN_TILES) {
-            sl_transpose_in(way, into, rows, out_of, columns, abreast, far);
+            sl_transpose_in(way, into, rows, out_of, columns, abreast, near, far);
             continue;
         }
         const element *after = 0;
