@@ -102,6 +102,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         arguments, unknown = parser.parse_known_args([_guarded(word) for word in words])
         prog = f"{parser.prog} {arguments.command}"
+        _join(arguments, unknown)
         if unknown:
             raise UsageError(f"unrecognized arguments: {' '.join(unknown)}", prog)
         arguments.right, arguments.commands = right, COMMANDS
@@ -166,6 +167,14 @@ def _split(words: list[str]) -> tuple[list[str], list[str]]:
     at = words.index("--")
     right = words[at + 1 :]
     return words[:at] + ["--json"] * ("--json" in right), [word for word in right if word != "--json"]
+
+
+def _join(arguments: argparse.Namespace, unknown: list[str]) -> None:
+    """Move steps that stand after an option from *unknown* to their subject, which argparse ends at the option."""
+    subject = getattr(arguments, "subject", None)
+    if subject and not any(word.startswith("-") and word != "-" for word in unknown):
+        subject += unknown
+        unknown.clear()
 
 
 def _guarded(word: str) -> str:

@@ -76,6 +76,16 @@ def test_an_error_is_data_too(symlayout: Command) -> None:
     assert_valid(done.data, ERROR)
 
 
+@pytest.mark.parametrize("words", [["--json"], ["--dtype", "uint8"], ["--dim", "N=1.."], ["--json", "--dtype", "u1"]])
+def test_steps_may_stand_after_an_option(symlayout: Command, words: list[str]) -> None:
+    last = symlayout("infer", "N, H", "flip(0)", "transpose(1, 0)", *words)
+    done = symlayout("infer", "N, H", *words, "flip(0)", "transpose(1, 0)")
+    assert done.status == 0
+    assert done.out == last.out
+    assert symlayout("infer", "N, H", "flip(0)", *words, "transpose(1, 0)").out == last.out
+    assert symlayout("infer", "N, H", *words, "flip(0)", "--nonsense").status == 2
+
+
 @pytest.mark.parametrize(
     "words",
     [
