@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> Report:
     proved = found.verdict is sl.Verdict.PROVED
     data = {
         "verdict": found.verdict.value,
-        "outputs": {name: proof.verdict.value for name, proof in found.outputs.items()},
+        "outputs": {name: verdict.value for name, verdict in found.outputs.items()},
         "laws": list(found.laws),
         "formulas": list(found.formulas),
         "differences": {name: list(pair) for name, pair in found.differences.items()},

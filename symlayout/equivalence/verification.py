@@ -107,7 +107,7 @@ class Verification:
 
     Attributes
     ----------
-    outputs : dict
+    proofs : dict
         The proof of each output, by its name in the model before.
     laws : tuple of str
         Those of the granted laws that were needed.
@@ -125,18 +125,28 @@ class Verification:
     ...     return SimpleNamespace(inputs={"x": x}, outputs={"y": y}, tensors={"x": x, "y": y})
     >>> print(sl.verify(model(sl.flip(sl.flip(x))), model(x)))
     PROVED: both models compute the same for all sizes and all inputs.
+    >>> sl.verify(model(sl.flip(sl.flip(x))), model(x)).outputs
+    {'y': <Verdict.PROVED: 'proved'>}
     """
 
-    outputs: dict[str, Proof]
+    proofs: dict[str, Proof]
     laws: tuple[str, ...] = ()
     witness: ModelWitness | None = None
     region: tuple[str, str] | None = None
     claim: ModelClaim | None = field(default=None, repr=False, compare=False)
 
+    def __bool__(self) -> bool:
+        raise TypeError("a verification has three outcomes; compare its verdict with Verdict.PROVED")
+
+    @property
+    def outputs(self) -> dict[str, Verdict]:
+        """The verdict of each output, by its name in the model before."""
+        return {name: proof.verdict for name, proof in self.proofs.items()}
+
     @property
     def verdict(self) -> Verdict:
         """The least certain verdict of the outputs: REFUTED if one is, else UNKNOWN if one is."""
-        return min((p.verdict for p in self.outputs.values()), key=_CERTAINTY.index, default=Verdict.PROVED)
+        return min(self.outputs.values(), key=_CERTAINTY.index, default=Verdict.PROVED)
 
     @property
     def formulas(self) -> tuple[str, ...]:
@@ -174,7 +184,7 @@ class Verification:
             return None
         c = self.claim
         if c.without is None:
-            shown = certificate_of_computed(c.left, c.right, c.facts, pairs_of(self.outputs.values(), c.known))
+            shown = certificate_of_computed(c.left, c.right, c.facts, pairs_of(self.proofs.values(), c.known))
         else:
             w = c.without
             pairs = pairs_of(w.proofs.values(), w.known)
@@ -185,7 +195,7 @@ class Verification:
     def explain(self) -> str:
         """Return the verdicts as text: each output, the witness, and where the models part."""
         lines = [f"{self.verdict.name}: {_SENTENCES[self.verdict]}"]
-        unproved = {name: proof for name, proof in self.outputs.items() if proof.verdict is not Verdict.PROVED}
+        unproved = {name: proof for name, proof in self.proofs.items() if proof.verdict is not Verdict.PROVED}
         lines += [f"  {name}: {proof.conclusion}" for name, proof in unproved.items()]
         if self.laws:
             lines.append(f"  under the laws: {', '.join(self.laws)}")

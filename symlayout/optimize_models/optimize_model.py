@@ -388,9 +388,9 @@ class _Search:
             found = verify(self.original, model, laws=self.laws, budget=_POINTS, run=False)
         except SymlayoutError as error:
             return f"the models cannot be compared: {error}"
-        for name, proof in found.outputs.items():
-            if proof.verdict is not Verdict.PROVED:
-                return f"output {name[:80]} is {proof.verdict.name}"
+        for name, verdict in found.outputs.items():
+            if verdict is not Verdict.PROVED:
+                return f"output {name[:80]} is {verdict.name}"
             if not implies(self.original.outputs[name].facts, model.outputs[name].facts):
                 return f"output {name[:80]} is not proved to accept the same sizes"
         self.used.update(found.laws)

@@ -122,6 +122,9 @@ class Proof:
         self.laws, self._known, self._tree = laws, known, tree
         self._without_added_zeros = without_added_zeros
 
+    def __bool__(self) -> bool:
+        raise TypeError("a proof has three outcomes; compare its verdict with Verdict.PROVED")
+
     @cached_property
     def requires(self) -> tuple[Any, ...]:
         """The requirements of both sides, as SymPy relations.  The claim is about dims that meet them."""

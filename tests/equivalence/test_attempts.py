@@ -39,7 +39,7 @@ def test_one_output_needs_the_last_attempt_and_another_one_does_not(monkeypatch:
     after = of(plain=relu(X), turned=halves(), again=sl.flip(relu(X), 1))
     found = sl.verify(before, after, budget=20)
     assert found.verdict is PROVED
-    assert {name: proof.searched > 0 for name, proof in found.outputs.items()} == {
+    assert {name: proof.searched > 0 for name, proof in found.proofs.items()} == {
         "plain": False,
         "turned": True,
         "again": True,
@@ -73,5 +73,5 @@ def test_the_last_attempt_may_prove_where_no_size_is_searched(monkeypatch: pytes
         paths[-1].write_bytes(model(nodes, [value_info("x", ("N", 6))], constants=constants))
     found = sl.verify(*paths, run=False)
     assert found.verdict is PROVED
-    assert found.outputs["y"].searched == 0
+    assert found.proofs["y"].searched == 0
     assert sl.check(json.loads(json.dumps(found.certificate)), before=paths[0], after=paths[1])

@@ -76,7 +76,7 @@ def test_another_function_of_what_data_pick_is_a_difference(tmp_path: Path) -> N
     assert found.verdict is sl.Verdict.REFUTED
     assert found.witness is not None
     assert found.witness.left * found.witness.right == pytest.approx(-1)
-    assert found.outputs["y"].witness is not None
+    assert found.proofs["y"].witness is not None
 
 
 @pytest.mark.slow

@@ -147,11 +147,11 @@ def verified(tool: str, source: Path, target: Path) -> Row:
     found = sl.verify(before, after)
     row = Row(tool, source.stem, "verified", (len(before.nodes), len(after.nodes)))
     row.seconds = time.perf_counter() - start
-    row.outputs = {name: proof.verdict.value for name, proof in found.outputs.items()}
+    row.outputs = {name: verdict.value for name, verdict in found.outputs.items()}
     if found.verdict is sl.Verdict.UNKNOWN:
         begun = time.process_time()
         granted = sl.verify(before, after, laws=LAWS)
-        row.granted = {name: proof.verdict.value for name, proof in granted.outputs.items()}
+        row.granted = {name: verdict.value for name, verdict in granted.outputs.items()}
         row.laws = list(granted.laws)
         found = granted
     if found.verdict is sl.Verdict.PROVED:

@@ -44,7 +44,7 @@ def test_the_rest_of_a_round_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyP
         asked.append(after)
         made = {name for n in after.nodes for name in n.outputs}
         if any(f"b{k}" not in made for k in bad):
-            return SimpleNamespace(outputs={"y": SimpleNamespace(verdict=sl.Verdict.UNKNOWN)}, laws=())
+            return SimpleNamespace(outputs={"y": sl.Verdict.UNKNOWN}, laws=())
         return verify(before, after, **options)
 
     monkeypatch.setattr(optimize_model, "verify", judge)

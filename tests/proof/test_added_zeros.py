@@ -152,5 +152,5 @@ def test_one_output_may_need_the_law_and_another_one_not() -> None:
     before = two(sl.onnx.relu(add(x, zeros)), sl.onnx.exp(sl.flip(sl.flip(add(x, zeros), 1), 1)))
     after = two(sl.onnx.relu(x), sl.onnx.exp(add(x, zeros)))
     found = sl.verify(before, after, laws=LAW)
-    assert (found.verdict, found.outputs["y"].laws, found.outputs["z"].laws) == (PROVED, LAW, ())
+    assert (found.verdict, found.proofs["y"].laws, found.proofs["z"].laws) == (PROVED, LAW, ())
     assert check(found.certificate, before=before, after=after)

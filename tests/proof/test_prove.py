@@ -138,6 +138,12 @@ def test_fills_of_other_bits_are_told_apart() -> None:
     assert witness.coord == (0,)
 
 
+def test_a_proof_has_no_truth_value() -> None:
+    x = sl.tensor("N", name="x")
+    with pytest.raises(TypeError, match="three outcomes"):
+        bool(sl.prove_equal(sl.flip(x), x))
+
+
 def test_pads_add_up() -> None:
     x = sl.tensor([sl.dim("H")], name="x")
     p, q = sl.dims("p q")
