@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Collection, Iterable, Mapping, MutableMapping, Sequence
-from math import prod
+from math import copysign, prod
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from symlayout.models.choices import is_open
 from symlayout.models.model import Items, Unshaped, Value, constant_tensor
 from symlayout.models.model_file import MAX_CONSTANT
 from symlayout.models.opaque import DimPlace, numbers_of_dims
+from symlayout.models.real_arithmetic import Real
 from symlayout.models.shape_arithmetic import REAL_OPS, ShapeNodes
 from symlayout.models.shape_arrays import NotComputedError
 from symlayout.tensors.chain import Tensor
@@ -228,12 +229,20 @@ class Evaluation:
             value = value.values
         return value if isinstance(value, np.ndarray) and value.size <= MAX_CONSTANT else None
 
-    def integers_of(self, value: Value | None) -> np.ndarray[Any, Any] | None:
-        """Return the integers and expressions that floats stand for; None if they stand for no integers."""
-        if not self._is_real(value):
-            return None
-        reals = self.reals_of(value)
-        return None if reals is None else self.shapes.whole(reals)
+    def whole_number(self, number: np.ndarray[Any, Any]) -> Any:
+        """Return the integer or expression that a number, an expression or a `Real` stands for; None if it is none."""
+        one = number.reshape(()).item()
+        if isinstance(one, Real):
+            return None if (whole := self.shapes.whole(number.reshape(()))) is None else whole.item()
+        if isinstance(one, float):
+            return int(one) if one.is_integer() and (one or copysign(1, one) > 0) else None  # -0.0 is no integer
+        return one if isinstance(one, int) or hasattr(one, "free_symbols") else None
+
+    def type_of(self, value: Value | None) -> np.dtype[Any] | None:
+        """Return the element type of a tensor, of a constant, or of integers that a model computes from dims."""
+        if isinstance(value, np.ndarray) and value.dtype == object:
+            return self._noted_type(value) or np.dtype(np.int64)
+        return value.dtype if isinstance(value, np.ndarray | Tensor) else None
 
     def with_choices(
         self, op: str, inputs: Sequence[Value | None], attributes: Mapping[str, Any], results: list[Value], where: str

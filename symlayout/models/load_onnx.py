@@ -12,6 +12,7 @@ import numpy as np
 
 from symlayout import frontends
 from symlayout.errors import FormatError, ShapeError, SymlayoutError
+from symlayout.frontends.onnx.types import cast_to
 from symlayout.language.grammar_trees import Tree
 from symlayout.language.parse import evaluate, names_of, parse_shape
 from symlayout.language.sympy_bridge import dim, extreme
@@ -154,10 +155,10 @@ class OnnxEvaluation(Evaluation):
             self.exact |= quotients
         if op == "Slice" and len(inputs) > 2:
             inputs[2] = self.ends_of(inputs[0], inputs[2], inputs[3] if len(inputs) > 3 else None)
-        if op == "Range":
-            inputs = [v if (whole := self.integers_of(v)) is None else whole for v in inputs]
-        if _is_range_of_dims(op, inputs):
-            results = [frontends.find("onnx:Range")(*inputs)] if self._counts_up(inputs) else None
+        ends = self._ends_of_range(inputs) if op == "Range" else None
+        results: list[Value] | None
+        if ends is not None:
+            results = [self._range(inputs, ends)] if self._counts_up(ends) else None
         else:
             results = self._declared(node, op, inputs)
         if results is None:
@@ -277,8 +278,8 @@ class OnnxEvaluation(Evaluation):
         if known is None or node.domain:
             return types
         shape: tuple[Any, ...] | None = None
-        if node.op_type == "Range" and _is_range_of_dims("Range", inputs):
-            start, limit, delta = (v.reshape(()).item() for v in inputs if isinstance(v, np.ndarray))
+        if node.op_type == "Range" and (ends := self._ends_of_range(inputs)) is not None:
+            start, limit, delta = ends
             if isinstance(delta, int) and delta:
                 span, step = (limit - start, delta) if delta > 0 else (start - limit, -delta)
                 span = span if self.shapes.at_least(span, 0) else extreme("max", (span, 0))
@@ -287,9 +288,25 @@ class OnnxEvaluation(Evaluation):
             shape = self._resized(node, inputs)
         return types if shape is None else [OutputType(known.dtype, shape), *types[1:]]
 
-    def _counts_up(self, inputs: Sequence[Value | None]) -> bool:
+    def _ends_of_range(self, inputs: Sequence[Value | None]) -> list[Any] | None:
+        """Return start, limit and step of a range of dims, as integers and expressions; None for other ranges.
+
+        Its length is known then, and its elements are not.  The inputs may be floats that stand for integers.
+        """
+        found = [None if (n := self.reals_of(v)) is None or n.size != 1 else self.whole_number(n) for v in inputs]
+        of_dims = len(found) == 3 and any(hasattr(n, "free_symbols") for n in found)
+        return found if of_dims and all(n is not None for n in found) else None
+
+    def _range(self, inputs: Sequence[Value | None], ends: list[Any]) -> Tensor:
+        """Return a range of dims in the element type of its inputs, which holds sizes exactly."""
+        numbers = [np.array(n, object) if hasattr(n, "free_symbols") else np.array(n) for n in ends]
+        made = frontends.find("onnx:Range")(*numbers)
+        types = {self.type_of(v) for v in inputs} - {np.dtype(np.int64)}
+        return cast_to(made, types.pop()) if types else made
+
+    def _counts_up(self, ends: list[Any]) -> bool:
         """Return whether a range of dims starts at a number, and goes up to an end that is not below it."""
-        start, limit, delta = (v.reshape(()).item() for v in inputs if isinstance(v, np.ndarray))
+        start, limit, delta = ends
         up = isinstance(start, int) and isinstance(delta, int) and delta > 0
         return up and self.shapes.at_least(limit - start, 0)
 
@@ -402,12 +419,6 @@ _MOVING = frozenset(
 
 def _stem(op: str) -> str:
     return re.sub(r"\W", "_", op[:40], flags=re.ASCII) if op[:1].isalpha() else f"op_{len(op)}"
-
-
-def _is_range_of_dims(op: str, inputs: Sequence[Value | None]) -> bool:
-    """Return whether a node counts up to an expression in dims: then its length is known, and its elements are not."""
-    arrays = [v for v in inputs if isinstance(v, np.ndarray) and v.size == 1]
-    return op == "Range" and len(arrays) == 3 and any(hasattr(n, "free_symbols") for v in arrays for n in v.flat)
 
 
 def _may_have(node: ModelNode, count: int) -> bool:

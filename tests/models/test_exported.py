@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
+from onnx import TensorProto, helper, numpy_helper
 
 import symlayout as sl
 from tests.models import compare_openvino
@@ -82,6 +85,35 @@ def test_the_length_of_a_range_and_of_a_filled_value_are_known(tmp_path: Path) -
     assert sl.interpret(m.outputs["y"], dims={"N": 2, "S": 3}).tolist() == [[0.0] * 3] * 4
     assert sl.interpret(m.outputs["r"], dims={"N": 2, "S": 3}).tolist() == [0, 1, 2]
     assert shares(m) == (6, 6)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32])
+def test_a_range_of_dims_has_the_element_type_of_its_ends(tmp_path: Path, dtype: Any) -> None:
+    """Positions of pixels, as a detector's anchors have them: floats from 0 to an extent."""
+    to = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+    nodes = [node("Shape", "x", "s"), node("Gather", "s, at", "n"), node("Div", "n, two", "h"),
+             node("Cast", "h", "limit", to=to), node("Range", "zero, limit, one", "r"),
+             node("Reshape", "r, flat", "c"), node("Add", "c, c", "y")]  # fmt: skip
+    constants = [tensor([1], [], "at"), tensor([2], [], "two"), tensor([-1], [1], "flat")]
+    constants += [numpy_helper.from_array(np.array(n, dtype), name) for n, name in ((0, "zero"), (1, "one"))]
+    data = model(nodes, [value_info("x", ("N", "S"))], outputs=("y", "r"), constants=constants)
+    (tmp_path / "model.onnx").write_bytes(data)
+    m = sl.read_model(tmp_path / "model.onnx")
+    assert str(m.outputs["y"].shape) == "(floor(S/2),)"
+    assert m.outputs["r"].dtype == m.outputs["y"].dtype == dtype
+    found = sl.interpret(m.outputs["y"], dims={"N": 2, "S": 7})
+    assert found.dtype == dtype
+    assert found.tolist() == [0, 2, 4]
+    assert shares(m)[0] == shares(m)[1]
+
+
+def test_a_range_from_a_negative_zero_is_not_one_of_integers(tmp_path: Path) -> None:
+    nodes = [node("Shape", "x", "s"), node("Gather", "s, at", "n"), node("Cast", "n", "limit", to=TensorProto.FLOAT),
+             node("Range", "zero, limit, one", "y")]  # fmt: skip
+    constants = [tensor([1], [], "at")]
+    constants += [numpy_helper.from_array(np.array(n, np.float32), name) for n, name in ((-0.0, "zero"), (1, "one"))]
+    (tmp_path / "model.onnx").write_bytes(model(nodes, [value_info("x", ("N", "S"))], constants=constants))
+    assert str(sl.read_model(tmp_path / "model.onnx").outputs["y"].shape) != "(S,)"
 
 
 def test_requirements_that_both_sides_have_are_stated_once() -> None:
