@@ -12,6 +12,7 @@ import numpy as np
 from symlayout.errors import InconclusiveError, printable
 from symlayout.maps.gather_elements import constant_type, gathered, gathers, int_extents
 from symlayout.tensors.chain import Tensor
+from symlayout.tensors.element_types import new_array
 
 Array = np.ndarray[Any, Any]
 BLOCK = 1 << 22
@@ -112,7 +113,7 @@ def _computed(node: Tensor, sources: Mapping[str, Array]) -> Array:
         if box is None:
             return value
         if out is None:
-            out = np.empty(extents, value.dtype)
+            out = new_array(extents, value.dtype)
         out[tuple(box)] = value
     assert out is not None
     return out

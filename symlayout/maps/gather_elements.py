@@ -14,7 +14,7 @@ import numpy as np
 
 from symlayout.errors import ArrayError, InconclusiveError
 from symlayout.tensors.chain import Tensor
-from symlayout.tensors.element_types import fill_element
+from symlayout.tensors.element_types import fill_element, new_array
 
 IntArray = np.ndarray[Any, np.dtype[np.int64]]
 BoolArray = np.ndarray[Any, np.dtype[np.bool_]]
@@ -41,7 +41,7 @@ def gathered(
 
     The extents of *t* are ints.  *grid* restricts the output to some coordinates (see `gathers`), of this *shape*.
     """
-    result = np.empty(int_extents(t) if shape is None else shape, dtype)
+    result = new_array(int_extents(t) if shape is None else shape, dtype)
     if not result.size:
         return result
     for part in gathers(t, grid):

@@ -13,6 +13,7 @@ from symlayout.tensors.apply_operation import core_joint_operation, core_operati
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.declaration import Case, Declared, Operand, index_map
 
+_LONGEST = 2**63 - 1  # extent of an axis
 Bounds = Literal["clamp", "clamp_start", "exact", "numpy"]
 
 
@@ -116,6 +117,9 @@ def _step(x: Operand, given: Any, axis: int) -> tuple[Extent, bool]:
 def _range(x: Operand, item: slice, n: Extent, axis: int, bounds: Bounds) -> tuple[Extent, Extent, Extent]:
     """Return ``(start, step, count)`` of a slice of an axis of extent *n*."""
     step, rises = _step(x, item.step, axis)
+    if isinstance(step, int) and abs(step) >= _LONGEST:  # no axis has a second element so far on
+        first, unit, count = _range(x, slice(item.start, item.stop, 1 if rises else -1), n, axis, bounds)
+        return first, unit, x.minimum(count, 1)
     size = step if rises else -step
     if bounds == "numpy":
         first = _numpy_bound(x, item.start, n, 0 if rises else n - 1, axis, rises)

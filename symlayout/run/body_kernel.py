@@ -17,6 +17,7 @@ from symlayout.run.call_plan import Array, Plan, contiguous_strides, element_str
 from symlayout.run.repeat_calls import Memory, memory
 from symlayout.tensors.bind_dims import bind_shapes
 from symlayout.tensors.chain import Tensor
+from symlayout.tensors.element_types import new_array
 from symlayout_codegen.forks import held_off
 from symlayout_codegen.jit import trampoline
 
@@ -130,7 +131,7 @@ class BodyKernel:
     def _run(self, planned: _Planned, given: Sequence[Array], out: Array | None) -> Array:
         plan = planned.plan
         if out is None:
-            out = np.empty(plan.shape, plan.dtype)
+            out = new_array(plan.shape, plan.dtype)
         else:
             plan.check(out, list(given))
         if plan.native is None:  # the result has no elements

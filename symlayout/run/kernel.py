@@ -31,7 +31,7 @@ from symlayout.run.repeat_calls import Memories, memory
 from symlayout.run.storage import BYTE, WHOLE, Whole, nibbles
 from symlayout.tensors.bind_dims import bind_shapes, dim_values
 from symlayout.tensors.chain import Tensor, not_a_tensor
-from symlayout.tensors.element_types import element_type
+from symlayout.tensors.element_types import element_type, new_array
 from symlayout_codegen.forks import held_off
 from symlayout_codegen.ir.nest import NUMBERS
 from symlayout_codegen.jit import trampoline
@@ -208,7 +208,7 @@ class Kernel:
                 self._tuned.clear()
             self._plans[key] = plan
         if out is None:
-            out = np.empty(plan.shape, plan.dtype)
+            out = new_array(plan.shape, plan.dtype)
         else:
             plan.check(out, given)
         if 0 in plan.shape:

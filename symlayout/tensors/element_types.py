@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
 
+from symlayout.algebra.facts import INT64_MAX
 from symlayout.errors import ArrayError, ShapeError, printable, shown
 
 
@@ -26,6 +28,24 @@ def as_array(value: Any, name: str) -> np.ndarray[Any, Any]:
         value = _converted(value, name)
     _check(value.dtype, f"array {name}")
     return value  # type: ignore[no-any-return]
+
+
+def new_array(shape: Sequence[int], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """Return an array whose elements are not set.
+
+    Raises
+    ------
+    ShapeError
+        ``overflow`` if the bytes, or those of the axes that are not empty, exceed int64; ``rank`` if NumPy has no array
+        of as many axes.
+    """
+    try:
+        return np.empty(shape, dtype)
+    except ValueError as error:
+        if prod(n for n in shape if n) * dtype.itemsize > INT64_MAX:
+            what = f"a result of shape {tuple(shape)} and type {dtype}: its bytes exceed int64"
+            raise ShapeError(what, "overflow") from error
+        raise ShapeError(f"a result has {len(shape)} axes, more than an array of NumPy can have", "rank") from error
 
 
 def _converted(value: Any, name: str) -> np.ndarray[Any, Any]:

@@ -84,3 +84,16 @@ def test_the_last_elements_of_an_axis_are_all_where_they_are_as_many() -> None:
     t = sl.onnx.slice(X, starts=[-N], ends=[2**63 - 1])
     assert (t.shape, t.requires) == ((N,), ())
     assert sl.prove_equal(t, X).verdict is sl.Verdict.PROVED
+
+
+@pytest.mark.parametrize("step", [2**62, 2**63 - 1, 2**63, 10**30])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_step_beyond_every_axis_takes_one_element(step: int, sign: int) -> None:
+    for key in (slice(None, None, sign * step), slice(1, 4, sign * step), slice(-1, 0, sign * step)):
+        t = X[key]
+        kernel = sl.compile(t, strict=True)
+        for size in (0, 1, 5):
+            a = np.arange(size)
+            assert np.array_equal(sl.interpret(t, a), a[key])
+            assert np.array_equal(kernel(a), a[key])
+            assert np.array_equal(sl.interpret(sl.tensor((size,))[key], a), a[key])

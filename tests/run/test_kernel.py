@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -261,6 +262,19 @@ def test_digits_that_make_up_a_number_are_walked_as_that_number() -> None:
     nest, _ = lower(sl.reshape(sl.stack([x, y], 0), (n, 2 * a)))
     assert len(nest.pieces) == 2
     assert not any(piece.carried for piece in nest.pieces)  # nothing is divided at each element
+
+
+def test_a_result_that_no_array_of_numpy_can_be_is_a_typed_error() -> None:
+    x, n = sl.tensor("L", name="x"), np.zeros(3)
+    large, many = sl.pad(x, ((2**62, 0),)), sl.reshape(x, (1,) * 70 + (-1,))
+    split = sl.tensorflow.space_to_batch_nd(
+        sl.tensor("N, L", name="x"), [2**62], [[0, 0]]
+    )  # (2**62 * N, 0) of no element
+    for t, a, kind in ((large, n, "overflow"), (many, n, "rank"), (split, np.zeros((1, 0)), "overflow")):
+        for call in (partial(sl.interpret, t), sl.compile(t)):
+            with pytest.raises(sl.ShapeError) as caught:
+                call(a)
+            assert caught.value.kind == kind
 
 
 def test_a_kernel_checks_the_bounds_of_its_dims_itself() -> None:
