@@ -3423,122 +3423,6 @@ SL_ALWAYS_INLINE void sl_transpose_strip(element *restrict to, const int64_t *ro
 #define SL_FEWEST_TILED(far) ((void)(far), 0)
 #endif
 
-/* Strips of small elements whose rows and columns have one step each: addresses are multiples of the steps, which take
- * neither tables nor registers of their own.
- *
- * Assumes: to[i*row_step + j] = from[i + j*column_step].
- * Needs: transpose_squares, transpose_strips, zips. */
-
-#define SL_HAS_EVEN_STRIPS (SL_HAS_STRIPS && SL_ELEMENT_SIZE <= 2)
-#if SL_HAS_EVEN_STRIPS
-/* A step and its multiples, in bytes: those that an address has no factor for. */
-typedef struct {
-    int64_t one, three, five, seven;
-} sl_steps;
-
-SL_INLINE sl_steps sl_steps_of(int64_t step)
-{
-    const int64_t bytes = step * SL_ELEMENT_SIZE;
-    return (sl_steps){bytes, 3 * bytes, 5 * bytes, 7 * bytes};
-}
-
-/* Hides a value from the compiler: it would keep what is derived from it in more registers than there are. */
-#define SL_HIDE(value) __asm__("" : "+r"(value))
-#define SL_HIDE_STEPS(steps)                                                                                         \
-    SL_HIDE((steps).one);                                                                                            \
-    SL_HIDE((steps).three);                                                                                          \
-    SL_HIDE((steps).five);                                                                                           \
-    SL_HIDE((steps).seven)
-
-/* The bytes of *k* steps, a literal from 0 to 7. */
-SL_ALWAYS_INLINE int64_t sl_times(const sl_steps *steps, int64_t k)
-{
-    switch (k) {
-    case 0:
-    case 1:
-    case 2:
-    case 4:
-        return k * steps->one;
-    case 3:
-    case 6:
-        return k / 3 * steps->three;
-    default:
-        return k == 5 ? steps->five : steps->seven;
-    }
-}
-/* What is *k* steps behind *first*. */
-SL_ALWAYS_INLINE const element *sl_column_at(const element *first, const sl_steps *steps, int64_t k)
-{
-    return (const element *)((const char *)first + sl_times(steps, k));
-}
-SL_ALWAYS_INLINE element *sl_row_at(element *first, const sl_steps *steps, int64_t k)
-{
-    return (element *)((char *)first + sl_times(steps, k));
-}
-
-/* Transposes SL_LANES_16 rows of SL_STRIP columns. */
-SL_ALWAYS_INLINE void sl_transpose_even_strip(element *restrict to, const sl_steps *rows, const element *restrict from,
-                                              const sl_steps *columns)
-{
-#if SL_HAS_HALVES
-    const element *upper = (const element *)((const char *)from + 8 * columns->one);
-    SL_HIDE(upper);
-    SL_UNROLL
-    for (int64_t half = 0; half < 16; half += 8) {
-        sl_lanes line[8];
-        SL_UNROLL
-        for (int64_t k = 0; k < 8; ++k)
-            line[k] = sl_zip_eights(sl_column_at(from, columns, k) + half, sl_column_at(upper, columns, k) + half);
-        SL_ZIP_UNTIL(8, sl_zip_half(line));
-        SL_UNROLL
-        for (int64_t k = 0; k < 8; ++k)
-            sl_store_16(sl_row_at(to, rows, k), (sl_bytes_16)line[k]);
-        to = (element *)((char *)to + 8 * rows->one);
-        SL_HIDE(to);
-    }
-#else
-    const element *upper = (const element *)((const char *)from + SL_LANES_16 * columns->one);
-    SL_HIDE(upper);
-#if SL_VECTOR_BYTES == 16
-    sl_lanes_16 line[SL_LANES_16];
-#else
-    sl_lanes_32 line[SL_LANES_16];
-#endif
-    SL_UNROLL
-    for (int64_t k = 0; k < SL_LANES_16; ++k) {
-        if (k == 8) {
-            from = (const element *)((const char *)from + 8 * columns->one);
-            upper = (const element *)((const char *)upper + 8 * columns->one);
-            SL_HIDE(from);
-            SL_HIDE(upper);
-        }
-#if SL_VECTOR_BYTES == 16
-        line[k] = (sl_lanes_16)sl_load_16(sl_column_at(from, columns, k % 8));
-#else
-        line[k] = (sl_lanes_32)sl_load_halves(sl_column_at(from, columns, k % 8), sl_column_at(upper, columns, k % 8));
-#endif
-    }
-#if SL_VECTOR_BYTES == 16
-    SL_ZIP_UNTIL(SL_LANES_16, sl_zip_square(line));
-#else
-    SL_ZIP_UNTIL(SL_LANES_16, sl_zip_pair(line));
-#endif
-    SL_UNROLL
-    for (int64_t k = 0; k < SL_LANES_16; ++k) {
-        if (k == 8) {
-            to = (element *)((char *)to + 8 * rows->one);
-            SL_HIDE(to);
-        }
-#if SL_VECTOR_BYTES == 16
-        sl_store_16(sl_row_at(to, rows, k % 8), (sl_bytes_16)line[k]);
-#else
-        sl_store_32(sl_row_at(to, rows, k % 8), (sl_bytes_32)line[k]);
-#endif
-    }
-#endif
-}
-#endif
-
 /* A transpose in panels: long runs of the source are read, and long runs of the output written, one after the other.
  *
  * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
@@ -3938,6 +3822,508 @@ SL_DECLARE_BAND(sl_transpose_band)
 }
 #endif
 
+/* Transposes of small elements that read cache lines whole: as many rows as a line has elements, some columns.
+ *
+ * Assumes: row[i] and column[j] are offsets in elements: to[row[i] + j] = from[i + column[j]].
+ * Needs: integers, transpose_squares, zips. */
+
+/* Where a vector is a line, each is read whole as it is. */
+#if SL_HAS_SHUFFLES && SL_ELEMENT_SIZE <= 2 && SL_SQUARES_PER_VECTOR < 4
+#define SL_HAS_LINES 1
+#else
+#define SL_HAS_LINES 0
+#endif
+#if SL_HAS_LINES
+#define SL_VECTORS_PER_LINE (4 / SL_SQUARES_PER_VECTOR)
+
+/* Loads and transposes what the first zip left of half of the rows of squares. */
+SL_ALWAYS_INLINE void sl_finish_half(sl_lanes line[SL_HALF_SQUARE], const sl_lanes zipped[SL_HALF_SQUARE])
+{
+    SL_UNROLL
+    for (int k = 0; k < SL_HALF_SQUARE; ++k)
+        line[k] = zipped[k];
+    SL_ZIP_UNTIL(SL_HALF_SQUARE, sl_zip_half(line));
+}
+
+/* Transposes SL_TILE rows of *columns* >= SL_LANES_16 columns, at most SL_TILE, through a block on the stack: all of a
+ * line is zipped with all of another, and each row is finished by itself.  So a line that is read does not have to stay
+ * in the cache, where others of its set follow it; nor do those that are written. */
+SL_OUT_OF_LINE void sl_transpose_lines(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
+                                       const int64_t *column, int64_t columns)
+{
+    const int64_t groups = (columns + SL_LANES_16 - 1) / SL_LANES_16, last = columns - SL_LANES_16;
+    sl_lanes block[4][SL_VECTORS_PER_LINE][2][SL_HALF_SQUARE];
+    for (int64_t g = 0; g < groups; ++g)
+        for (int64_t k = 0; k < SL_HALF_SQUARE; ++k) {
+            const int64_t j = sl_min(g * SL_LANES_16, last) + k; /* the last group may overlap the one before */
+            const element *const first = from + column[j], *const second = from + column[j + SL_HALF_SQUARE];
+            SL_UNROLL
+            for (int64_t v = 0; v < SL_VECTORS_PER_LINE; ++v) {
+                const sl_lanes a = (sl_lanes)sl_load_max(first + v * SL_LANES_MAX);
+                const sl_lanes b = (sl_lanes)sl_load_max(second + v * SL_LANES_MAX);
+                block[g][v][0][k] =
+                    __builtin_shufflevector(a, b, SL_EACH_OF_MAX(SL_ZIP_GROUPS_LOW, 0, SL_LANES_MAX, SL_LANES_16));
+                block[g][v][1][k] =
+                    __builtin_shufflevector(a, b, SL_EACH_OF_MAX(SL_ZIP_GROUPS_HIGH, 0, SL_LANES_MAX, SL_LANES_16));
+            }
+        }
+    for (int64_t v = 0; v < SL_VECTORS_PER_LINE; ++v)
+        for (int64_t half = 0; half < 2; ++half) {
+            const int64_t *const at = row + v * SL_LANES_MAX + half * SL_HALF_SQUARE;
+            int64_t g = 0;
+#if SL_SQUARES_PER_VECTOR == 2
+            for (; (g + 2) * SL_LANES_16 <= columns; g += 2) {
+                sl_lanes left[SL_HALF_SQUARE], right[SL_HALF_SQUARE];
+                sl_finish_half(left, block[g][v][half]);
+                sl_finish_half(right, block[g + 1][v][half]);
+                SL_UNROLL
+                for (int k = 0; k < SL_HALF_SQUARE; ++k) {
+                    const sl_words a = (sl_words)left[k], b = (sl_words)right[k];
+                    sl_store_max(to + at[k] + g * SL_LANES_16, (sl_bytes_max)__builtin_shufflevector(a, b, 0, 1, 4, 5));
+                    sl_store_max(to + at[k + SL_LANES_16] + g * SL_LANES_16,
+                                 (sl_bytes_max)__builtin_shufflevector(a, b, 2, 3, 6, 7));
+                }
+            }
+#endif
+            for (; g < groups; ++g) {
+                element *const into = to + sl_min(g * SL_LANES_16, last);
+                sl_lanes line[SL_HALF_SQUARE];
+                sl_finish_half(line, block[g][v][half]);
+                SL_UNROLL
+                for (int k = 0; k < SL_HALF_SQUARE; ++k) {
+#if SL_SQUARES_PER_VECTOR == 2
+                    const sl_words a = (sl_words)line[k];
+                    sl_store_16(into + at[k], (sl_bytes_16)__builtin_shufflevector(a, a, 0, 1));
+                    sl_store_16(into + at[k + SL_LANES_16], (sl_bytes_16)__builtin_shufflevector(a, a, 2, 3));
+#else
+                    sl_store_16(into + at[k], (sl_bytes_16)line[k]);
+#endif
+                }
+            }
+        }
+}
+#endif
+
+/* A transpose of one tile, a cache line a side, or of a column of squares.
+ *
+ * Assumes: row[i] and column[j] are offsets in elements: to[row[i] + j] = from[i + column[j]].
+ * Needs: integers, transpose_lines, transpose_squares, transpose_strips, zips. */
+
+/* Whether tiles of even rows and columns have a function of their own: the steps need no tables. */
+#define SL_HAS_EVEN_TILES (SL_HAS_STRIPS && SL_ELEMENT_SIZE >= 4)
+/* Whether these can also be transposed in the order that suits the sets of the cache: a tile of whole vectors is read
+ * and written a line at a time as it is. */
+#if SL_HAS_EVEN_TILES && SL_SQUARES_PER_VECTOR < 4
+#define SL_HAS_ORDERED_TILES 1
+#else
+#define SL_HAS_ORDERED_TILES 0
+#endif
+
+#if SL_HAS_EVEN_TILES
+/* Where the columns of a strip of an even tile begin. */
+SL_ALWAYS_INLINE void sl_begin_even_strip(const element **at, const element *from, int64_t column_step)
+{
+    SL_UNROLL
+    for (int64_t k = 0; k < SL_STRIP; ++k) {
+        at[k] = from;
+        from += k + 1 < SL_STRIP ? column_step : 0;
+    }
+}
+/* Transposes *rows* >= SL_LANES_16 even rows of a multiple of SL_STRIP columns, a few rows whole before the next: each
+ * line of the output is written at once.  The inner loop keeps nothing on the stack: such stores would wait among those
+ * to the rows. */
+SL_OUT_OF_LINE void sl_transpose_even_rows(element *restrict to, int64_t row_step, const element *restrict from,
+                                           int64_t column_step, int64_t rows, int64_t columns)
+{
+    for (int64_t top = 0; top < rows; top += SL_LANES_16) {
+        const int64_t i = sl_min(top, rows - SL_LANES_16);
+        element *into = to + i * row_step;
+        const element *at[SL_STRIP] = {from + i};
+        for (const element *const end = into + columns; into < end; into += SL_STRIP) {
+            sl_begin_even_strip(at, at[0], column_step);
+            sl_transpose_rows(into, 0, row_step, at, 0);
+            at[0] = at[SL_STRIP - 1] + column_step;
+        }
+    }
+}
+#if SL_VECTOR_BYTES > 16
+/* The same of SL_TILE columns. */
+SL_OUT_OF_LINE void sl_transpose_rows_first(element *restrict to, int64_t row_step, const element *restrict from,
+                                            int64_t column_step, int64_t rows)
+{
+    for (int64_t top = 0; top < rows; top += SL_LANES_16) {
+        const int64_t i = sl_min(top, rows - SL_LANES_16);
+        SL_UNROLL
+        for (int64_t j = 0; j < SL_TILE; j += SL_STRIP) {
+            const element *at[SL_STRIP];
+            sl_begin_even_strip(at, from + i + j * column_step, column_step);
+            sl_transpose_rows(to + i * row_step + j, 0, row_step, at, 0);
+        }
+    }
+}
+#endif
+#endif
+
+#if !SL_HAS_SHUFFLES
+SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
+                                      const int64_t column[SL_TILE])
+{
+    for (int64_t i = 0; i < SL_TILE; ++i)
+        for (int64_t j = 0; j < SL_TILE; ++j)
+            to[row[i] + j] = from[i + column[j]];
+}
+#elif SL_HAS_LINES
+/* Transposes a tile of small elements. */
+SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
+                                      const int64_t column[SL_TILE])
+{
+    sl_transpose_lines(to, row, from, column, SL_TILE);
+}
+#elif SL_ELEMENT_SIZE >= 4
+#if SL_SQUARES_PER_VECTOR < 4
+/* Transposes a tile in strips. */
+SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
+                                      const int64_t column[SL_TILE])
+{
+    for (int64_t j = 0; j < SL_TILE; j += SL_STRIP) {
+        const element *at[SL_STRIP];
+        sl_begin_strip(at, from, column + j, SL_STRIP);
+        sl_transpose_strip(to + j, row, 0, at, SL_TILE, SL_STRIP);
+    }
+}
+/* The same where rows and columns have one step each. */
+SL_OUT_OF_LINE void sl_transpose_even_tile(element *restrict to, int64_t row_step, const element *restrict from,
+                                           int64_t column_step)
+{
+    SL_UNROLL
+    for (int64_t j = 0; j < SL_TILE; j += SL_STRIP) {
+        const element *at[SL_STRIP];
+        sl_begin_even_strip(at, from + j * column_step, column_step);
+        SL_UNROLL
+        for (int64_t i = 0; i < SL_TILE; i += SL_LANES_16)
+            sl_transpose_rows(to + j + i * row_step, 0, row_step, at, i);
+    }
+}
+/* Transposes an even tile, a few columns whole before the next: for lines of one set that are read.  Nothing is
+ * unrolled, so that the loads keep this order. */
+SL_OUT_OF_LINE void sl_transpose_columns_first(element *restrict to, int64_t row_step, const element *restrict from,
+                                               int64_t column_step)
+{
+    for (int64_t j = 0; j < SL_TILE; j += SL_STRIP)
+        for (int64_t i = 0; i < SL_TILE; i += SL_LANES_16) {
+            const element *at[SL_STRIP];
+            sl_begin_even_strip(at, from + i + j * column_step, column_step);
+            sl_transpose_rows(to + i * row_step + j, 0, row_step, at, 0);
+            SL_KEEP_LOOP();
+        }
+}
+#else
+/* Transposes a tile, SL_SQUARES_PER_VECTOR by SL_SQUARES_PER_VECTOR squares at a time: these stay in registers, and
+ * rows are written by whole vectors.  Without a table, the offset of k is k*step. */
+SL_ALWAYS_INLINE void sl_transpose_large(element *restrict to, const int64_t *row, int64_t row_step,
+                                         const element *restrict from, const int64_t *column, int64_t column_step)
+{
+    for (int64_t part = 0; part < 4; part += SL_SQUARES_PER_VECTOR)
+        for (int64_t first = 0; first < 4; first += SL_SQUARES_PER_VECTOR) {
+            sl_lanes line[SL_SQUARES_PER_VECTOR][SL_LANES_16];
+            SL_UNROLL
+            for (int64_t square = 0; square < SL_SQUARES_PER_VECTOR; ++square) {
+                SL_UNROLL
+                for (int64_t k = 0; k < SL_LANES_16; ++k) {
+                    const int64_t j = (first + square) * SL_LANES_16 + k;
+                    line[square][k] =
+                        (sl_lanes)sl_load_max(from + part * SL_LANES_16 + (column ? column[j] : j * column_step));
+                }
+                sl_transpose_squares(line[square]);
+            }
+            SL_UNROLL
+            for (int64_t k = 0; k < SL_LANES_16; ++k) {
+                sl_words words[SL_SQUARES_PER_VECTOR];
+                SL_UNROLL
+                for (int64_t square = 0; square < SL_SQUARES_PER_VECTOR; ++square)
+                    words[square] = (sl_words)line[square][k];
+                sl_transpose_groups(words);
+                SL_UNROLL
+                for (int64_t group = 0; group < SL_SQUARES_PER_VECTOR; ++group) {
+                    const int64_t i = (part + group) * SL_LANES_16 + k;
+                    sl_store_max(to + (row ? row[i] : i * row_step) + first * SL_LANES_16, (sl_bytes_max)words[group]);
+                }
+            }
+        }
+}
+SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
+                                      const int64_t column[SL_TILE])
+{
+    sl_transpose_large(to, row, 0, from, column, 0);
+}
+/* The same where rows and columns have one step each. */
+SL_OUT_OF_LINE void sl_transpose_even_tile(element *restrict to, int64_t row_step, const element *restrict from,
+                                           int64_t column_step)
+{
+    sl_transpose_large(to, 0, row_step, from, 0, column_step);
+}
+#endif
+#else
+/* Transposes a tile of small elements through a block on the stack: there are more vectors than registers.  Each cache
+ * line of the source is read whole, once, and each line of the output is written whole: with strides of a power of
+ * two, no line is evicted half used. */
+SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
+                                      const int64_t column[SL_TILE])
+{
+    sl_words block[4 / SL_SQUARES_PER_VECTOR][SL_LANES_16][4];
+    for (int64_t part = 0; part < 4 / SL_SQUARES_PER_VECTOR; ++part)
+        for (int64_t square = 0; square < 4; ++square) {
+            sl_lanes line[SL_LANES_16];
+            SL_UNROLL
+            for (int64_t k = 0; k < SL_LANES_16; ++k)
+                line[k] = (sl_lanes)sl_load_max(from + part * SL_LANES_MAX + column[square * SL_LANES_16 + k]);
+            sl_transpose_squares(line);
+            SL_UNROLL
+            for (int64_t k = 0; k < SL_LANES_16; ++k)
+                block[part][k][square] = (sl_words)line[k];
+        }
+    for (int64_t part = 0; part < 4 / SL_SQUARES_PER_VECTOR; ++part)
+        for (int64_t k = 0; k < SL_LANES_16; ++k) {
+            sl_words line[4];
+            SL_UNROLL
+            for (int64_t square = 0; square < 4; ++square)
+                line[square] = block[part][k][square];
+            SL_UNROLL
+            for (int64_t square = 0; square < 4; square += SL_SQUARES_PER_VECTOR)
+                sl_transpose_groups(line + square);
+            SL_UNROLL
+            for (int64_t group = 0; group < SL_SQUARES_PER_VECTOR; ++group)
+                SL_UNROLL
+                for (int64_t square = 0; square < 4; square += SL_SQUARES_PER_VECTOR)
+                    sl_store_max(to + row[(part * SL_SQUARES_PER_VECTOR + group) * SL_LANES_16 + k] +
+                                     square * SL_LANES_16,
+                                 (sl_bytes_max)line[square + group]);
+        }
+}
+#endif
+
+/* Transposes *rows* >= SL_LANES_MAX rows, each as long as a square, which follow each other in memory: writes whole
+ * vectors.  The last ones overlap the ones before. */
+SL_OUT_OF_LINE void sl_transpose_dense(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
+                                       const int64_t column[SL_LANES_16], int64_t rows)
+{
+#if SL_HAS_DENSE_SQUARES
+    for (int64_t top = 0; top < rows; top += SL_LANES_MAX) {
+        const int64_t i = sl_min(top, rows - SL_LANES_MAX);
+        sl_lanes line[SL_LANES_16];
+        SL_UNROLL
+        for (int64_t k = 0; k < SL_LANES_16; ++k)
+            line[k] = (sl_lanes)sl_load_max(from + i + column[k]);
+        sl_transpose_squares(line);
+        SL_UNROLL
+        for (int64_t k = 0; k < SL_LANES_16; k += SL_SQUARES_PER_VECTOR) {
+            sl_words rows_of[SL_SQUARES_PER_VECTOR];
+            SL_UNROLL
+            for (int64_t g = 0; g < SL_SQUARES_PER_VECTOR; ++g)
+                rows_of[g] = (sl_words)line[k + g];
+            sl_transpose_groups(rows_of);
+            SL_UNROLL
+            for (int64_t g = 0; g < SL_SQUARES_PER_VECTOR; ++g)
+                sl_store_max(to + row[i] + (g * SL_LANES_16 + k) * SL_LANES_16, (sl_bytes_max)rows_of[g]);
+        }
+    }
+#else
+    (void)to, (void)row, (void)from, (void)column, (void)rows;
+#endif
+}
+
+/* Transposes of rows that have levels, whose offsets are the same in each tile: pixels of blocks with few channels,
+ * for example.  The lines of the output are fetched a tile before: where a store waits for its line.
+ *
+ * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
+ * Needs: axes, caches, integers, pieces, transpose_panels, transpose_pieces, transpose_tile. */
+
+#define SL_HAS_FETCHED_LEVELS SL_HAS_PANELS
+#if SL_HAS_FETCHED_LEVELS
+/* The most columns: of two cache lines. */
+#define SL_COLUMNS_OF_LEVELS (2 * SL_TILE)
+
+/* Whether *rows* and *columns* are such axes: so few rows of a level that each tile begins with one. */
+SL_INLINE int sl_pays_in_fetched_levels(const sl_axis *rows, const sl_axis *columns)
+{
+    const int64_t width = sl_extent(columns);
+    return rows->high > 1 && rows->count <= SL_TILE && SL_TILE % rows->count == 0 &&
+           rows->count * rows->high >= 2 * SL_TILE && width >= SL_LANES_16 && width <= SL_COLUMNS_OF_LEVELS;
+}
+
+/* Sets where lines are fetched for the rows of a tile, *width* columns each, which may begin anywhere in a line: rows
+ * that follow each other as one.  Returns how many. */
+SL_INLINE int64_t sl_lines_of_rows(int64_t *line, const int64_t row[SL_TILE], int64_t width)
+{
+    int64_t lines = 0;
+    for (int64_t i = 0, next; i < SL_TILE; i = next) {
+        for (next = i + 1; next < SL_TILE && row[next] == row[next - 1] + width; ++next)
+            continue;
+        for (int64_t j = 0; j <= (next - i) * width; j += SL_TILE)
+            line[lines++] = row[i] + j;
+    }
+    return lines;
+}
+
+/* Transposes, *turns* times, one of the outermost levels of the rows after the other. */
+SL_OUT_OF_LINE void sl_transpose_fetched_levels(element *restrict to, const sl_axis *rows, const element *restrict from,
+                                                const sl_axis *columns, const sl_turns *turns)
+{
+    const int64_t height = rows->count * rows->high, width = sl_extent(columns);
+    const int64_t times = turns->count * turns->high * rows->top;
+    int64_t row[SL_TILE], column[SL_COLUMNS_OF_LEVELS], line[SL_TILE * (SL_COLUMNS_OF_LEVELS / SL_TILE + 1)];
+    sl_offsets(row, rows, 0, SL_TILE);
+    sl_offsets(column, columns, 0, width);
+    const int64_t lines = sl_lines_of_rows(line, row, width), below = SL_TILE / rows->count * rows->leap;
+    int64_t t = 0, c = 0;
+    for (int64_t time = 0; time < times; ++time) {
+        element *into = to;
+        for (int64_t top = 0; top < height; top += SL_TILE) {
+            const int64_t i = sl_min(top, height - SL_TILE); /* the last tile may overlap the one before */
+            element *const at = i == top ? into : to + i / rows->count * rows->leap;
+            into += below;
+            for (int64_t k = 0; k < lines; ++k)
+                __builtin_prefetch(into + line[k], 1, 3);
+            for (int64_t left = 0; left < width; left += SL_TILE) {
+                const int64_t wide = sl_min(SL_TILE, sl_max(SL_LANES_16, width - left)), j = sl_min(left, width - wide);
+                if (wide == SL_TILE)
+                    sl_transpose_tile(at + j, row, from + i, column + j);
+                else
+                    sl_transpose_part(at + j, row, from + i, column + j, SL_TILE, wide);
+            }
+        }
+        to += rows->jump;
+        from += height;
+        if (++t == rows->top) {
+            t = 0;
+            to += turns->to_step - rows->top * rows->jump;
+            from += turns->step - rows->top * height;
+            if (++c == turns->count) {
+                c = 0;
+                to += turns->to_leap - turns->count * turns->to_step;
+                from += turns->leap - turns->count * turns->step;
+            }
+        }
+    }
+}
+#endif
+
+/* Strips of small elements whose rows and columns have one step each: addresses are multiples of the steps, which take
+ * neither tables nor registers of their own.
+ *
+ * Assumes: to[i*row_step + j] = from[i + j*column_step].
+ * Needs: transpose_squares, transpose_strips, zips. */
+
+#define SL_HAS_EVEN_STRIPS (SL_HAS_STRIPS && SL_ELEMENT_SIZE <= 2)
+#if SL_HAS_EVEN_STRIPS
+/* A step and its multiples, in bytes: those that an address has no factor for. */
+typedef struct {
+    int64_t one, three, five, seven;
+} sl_steps;
+
+SL_INLINE sl_steps sl_steps_of(int64_t step)
+{
+    const int64_t bytes = step * SL_ELEMENT_SIZE;
+    return (sl_steps){bytes, 3 * bytes, 5 * bytes, 7 * bytes};
+}
+
+/* Hides a value from the compiler: it would keep what is derived from it in more registers than there are. */
+#define SL_HIDE(value) __asm__("" : "+r"(value))
+#define SL_HIDE_STEPS(steps)                                                                                         \
+    SL_HIDE((steps).one);                                                                                            \
+    SL_HIDE((steps).three);                                                                                          \
+    SL_HIDE((steps).five);                                                                                           \
+    SL_HIDE((steps).seven)
+
+/* The bytes of *k* steps, a literal from 0 to 7. */
+SL_ALWAYS_INLINE int64_t sl_times(const sl_steps *steps, int64_t k)
+{
+    switch (k) {
+    case 0:
+    case 1:
+    case 2:
+    case 4:
+        return k * steps->one;
+    case 3:
+    case 6:
+        return k / 3 * steps->three;
+    default:
+        return k == 5 ? steps->five : steps->seven;
+    }
+}
+/* What is *k* steps behind *first*. */
+SL_ALWAYS_INLINE const element *sl_column_at(const element *first, const sl_steps *steps, int64_t k)
+{
+    return (const element *)((const char *)first + sl_times(steps, k));
+}
+SL_ALWAYS_INLINE element *sl_row_at(element *first, const sl_steps *steps, int64_t k)
+{
+    return (element *)((char *)first + sl_times(steps, k));
+}
+
+/* Transposes SL_LANES_16 rows of SL_STRIP columns. */
+SL_ALWAYS_INLINE void sl_transpose_even_strip(element *restrict to, const sl_steps *rows, const element *restrict from,
+                                              const sl_steps *columns)
+{
+#if SL_HAS_HALVES
+    const element *upper = (const element *)((const char *)from + 8 * columns->one);
+    SL_HIDE(upper);
+    SL_UNROLL
+    for (int64_t half = 0; half < 16; half += 8) {
+        sl_lanes line[8];
+        SL_UNROLL
+        for (int64_t k = 0; k < 8; ++k)
+            line[k] = sl_zip_eights(sl_column_at(from, columns, k) + half, sl_column_at(upper, columns, k) + half);
+        SL_ZIP_UNTIL(8, sl_zip_half(line));
+        SL_UNROLL
+        for (int64_t k = 0; k < 8; ++k)
+            sl_store_16(sl_row_at(to, rows, k), (sl_bytes_16)line[k]);
+        to = (element *)((char *)to + 8 * rows->one);
+        SL_HIDE(to);
+    }
+#else
+    const element *upper = (const element *)((const char *)from + SL_LANES_16 * columns->one);
+    SL_HIDE(upper);
+#if SL_VECTOR_BYTES == 16
+    sl_lanes_16 line[SL_LANES_16];
+#else
+    sl_lanes_32 line[SL_LANES_16];
+#endif
+    SL_UNROLL
+    for (int64_t k = 0; k < SL_LANES_16; ++k) {
+        if (k == 8) {
+            from = (const element *)((const char *)from + 8 * columns->one);
+            upper = (const element *)((const char *)upper + 8 * columns->one);
+            SL_HIDE(from);
+            SL_HIDE(upper);
+        }
+#if SL_VECTOR_BYTES == 16
+        line[k] = (sl_lanes_16)sl_load_16(sl_column_at(from, columns, k % 8));
+#else
+        line[k] = (sl_lanes_32)sl_load_halves(sl_column_at(from, columns, k % 8), sl_column_at(upper, columns, k % 8));
+#endif
+    }
+#if SL_VECTOR_BYTES == 16
+    SL_ZIP_UNTIL(SL_LANES_16, sl_zip_square(line));
+#else
+    SL_ZIP_UNTIL(SL_LANES_16, sl_zip_pair(line));
+#endif
+    SL_UNROLL
+    for (int64_t k = 0; k < SL_LANES_16; ++k) {
+        if (k == 8) {
+            to = (element *)((char *)to + 8 * rows->one);
+            SL_HIDE(to);
+        }
+#if SL_VECTOR_BYTES == 16
+        sl_store_16(sl_row_at(to, rows, k % 8), (sl_bytes_16)line[k]);
+#else
+        sl_store_32(sl_row_at(to, rows, k % 8), (sl_bytes_32)line[k]);
+#endif
+    }
+#endif
+}
+#endif
+
 /* Staging: what tiles side by side write is collected, and written in long pieces of rows.
  *
  * Assumes: offsets in elements, as in a tile: to[row[i] + j].
@@ -4284,316 +4670,6 @@ SL_LINKABLE int sl_transpose_levels(element *restrict to, const sl_axis *rows, c
     return 1;
 }
 #endif
-
-/* Transposes of small elements that read cache lines whole: as many rows as a line has elements, some columns.
- *
- * Assumes: row[i] and column[j] are offsets in elements: to[row[i] + j] = from[i + column[j]].
- * Needs: integers, transpose_squares, zips. */
-
-/* Where a vector is a line, each is read whole as it is. */
-#if SL_HAS_SHUFFLES && SL_ELEMENT_SIZE <= 2 && SL_SQUARES_PER_VECTOR < 4
-#define SL_HAS_LINES 1
-#else
-#define SL_HAS_LINES 0
-#endif
-#if SL_HAS_LINES
-#define SL_VECTORS_PER_LINE (4 / SL_SQUARES_PER_VECTOR)
-
-/* Loads and transposes what the first zip left of half of the rows of squares. */
-SL_ALWAYS_INLINE void sl_finish_half(sl_lanes line[SL_HALF_SQUARE], const sl_lanes zipped[SL_HALF_SQUARE])
-{
-    SL_UNROLL
-    for (int k = 0; k < SL_HALF_SQUARE; ++k)
-        line[k] = zipped[k];
-    SL_ZIP_UNTIL(SL_HALF_SQUARE, sl_zip_half(line));
-}
-
-/* Transposes SL_TILE rows of *columns* >= SL_LANES_16 columns, at most SL_TILE, through a block on the stack: all of a
- * line is zipped with all of another, and each row is finished by itself.  So a line that is read does not have to stay
- * in the cache, where others of its set follow it; nor do those that are written. */
-SL_OUT_OF_LINE void sl_transpose_lines(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
-                                       const int64_t *column, int64_t columns)
-{
-    const int64_t groups = (columns + SL_LANES_16 - 1) / SL_LANES_16, last = columns - SL_LANES_16;
-    sl_lanes block[4][SL_VECTORS_PER_LINE][2][SL_HALF_SQUARE];
-    for (int64_t g = 0; g < groups; ++g)
-        for (int64_t k = 0; k < SL_HALF_SQUARE; ++k) {
-            const int64_t j = sl_min(g * SL_LANES_16, last) + k; /* the last group may overlap the one before */
-            const element *const first = from + column[j], *const second = from + column[j + SL_HALF_SQUARE];
-            SL_UNROLL
-            for (int64_t v = 0; v < SL_VECTORS_PER_LINE; ++v) {
-                const sl_lanes a = (sl_lanes)sl_load_max(first + v * SL_LANES_MAX);
-                const sl_lanes b = (sl_lanes)sl_load_max(second + v * SL_LANES_MAX);
-                block[g][v][0][k] =
-                    __builtin_shufflevector(a, b, SL_EACH_OF_MAX(SL_ZIP_GROUPS_LOW, 0, SL_LANES_MAX, SL_LANES_16));
-                block[g][v][1][k] =
-                    __builtin_shufflevector(a, b, SL_EACH_OF_MAX(SL_ZIP_GROUPS_HIGH, 0, SL_LANES_MAX, SL_LANES_16));
-            }
-        }
-    for (int64_t v = 0; v < SL_VECTORS_PER_LINE; ++v)
-        for (int64_t half = 0; half < 2; ++half) {
-            const int64_t *const at = row + v * SL_LANES_MAX + half * SL_HALF_SQUARE;
-            int64_t g = 0;
-#if SL_SQUARES_PER_VECTOR == 2
-            for (; (g + 2) * SL_LANES_16 <= columns; g += 2) {
-                sl_lanes left[SL_HALF_SQUARE], right[SL_HALF_SQUARE];
-                sl_finish_half(left, block[g][v][half]);
-                sl_finish_half(right, block[g + 1][v][half]);
-                SL_UNROLL
-                for (int k = 0; k < SL_HALF_SQUARE; ++k) {
-                    const sl_words a = (sl_words)left[k], b = (sl_words)right[k];
-                    sl_store_max(to + at[k] + g * SL_LANES_16, (sl_bytes_max)__builtin_shufflevector(a, b, 0, 1, 4, 5));
-                    sl_store_max(to + at[k + SL_LANES_16] + g * SL_LANES_16,
-                                 (sl_bytes_max)__builtin_shufflevector(a, b, 2, 3, 6, 7));
-                }
-            }
-#endif
-            for (; g < groups; ++g) {
-                element *const into = to + sl_min(g * SL_LANES_16, last);
-                sl_lanes line[SL_HALF_SQUARE];
-                sl_finish_half(line, block[g][v][half]);
-                SL_UNROLL
-                for (int k = 0; k < SL_HALF_SQUARE; ++k) {
-#if SL_SQUARES_PER_VECTOR == 2
-                    const sl_words a = (sl_words)line[k];
-                    sl_store_16(into + at[k], (sl_bytes_16)__builtin_shufflevector(a, a, 0, 1));
-                    sl_store_16(into + at[k + SL_LANES_16], (sl_bytes_16)__builtin_shufflevector(a, a, 2, 3));
-#else
-                    sl_store_16(into + at[k], (sl_bytes_16)line[k]);
-#endif
-                }
-            }
-        }
-}
-#endif
-
-/* A transpose of one tile, a cache line a side, or of a column of squares.
- *
- * Assumes: row[i] and column[j] are offsets in elements: to[row[i] + j] = from[i + column[j]].
- * Needs: integers, transpose_lines, transpose_squares, transpose_strips, zips. */
-
-/* Whether tiles of even rows and columns have a function of their own: the steps need no tables. */
-#define SL_HAS_EVEN_TILES (SL_HAS_STRIPS && SL_ELEMENT_SIZE >= 4)
-/* Whether these can also be transposed in the order that suits the sets of the cache: a tile of whole vectors is read
- * and written a line at a time as it is. */
-#if SL_HAS_EVEN_TILES && SL_SQUARES_PER_VECTOR < 4
-#define SL_HAS_ORDERED_TILES 1
-#else
-#define SL_HAS_ORDERED_TILES 0
-#endif
-
-#if SL_HAS_EVEN_TILES
-/* Where the columns of a strip of an even tile begin. */
-SL_ALWAYS_INLINE void sl_begin_even_strip(const element **at, const element *from, int64_t column_step)
-{
-    SL_UNROLL
-    for (int64_t k = 0; k < SL_STRIP; ++k) {
-        at[k] = from;
-        from += k + 1 < SL_STRIP ? column_step : 0;
-    }
-}
-/* Transposes *rows* >= SL_LANES_16 even rows of a multiple of SL_STRIP columns, a few rows whole before the next: each
- * line of the output is written at once.  The inner loop keeps nothing on the stack: such stores would wait among those
- * to the rows. */
-SL_OUT_OF_LINE void sl_transpose_even_rows(element *restrict to, int64_t row_step, const element *restrict from,
-                                           int64_t column_step, int64_t rows, int64_t columns)
-{
-    for (int64_t top = 0; top < rows; top += SL_LANES_16) {
-        const int64_t i = sl_min(top, rows - SL_LANES_16);
-        element *into = to + i * row_step;
-        const element *at[SL_STRIP] = {from + i};
-        for (const element *const end = into + columns; into < end; into += SL_STRIP) {
-            sl_begin_even_strip(at, at[0], column_step);
-            sl_transpose_rows(into, 0, row_step, at, 0);
-            at[0] = at[SL_STRIP - 1] + column_step;
-        }
-    }
-}
-#if SL_VECTOR_BYTES > 16
-/* The same of SL_TILE columns. */
-SL_OUT_OF_LINE void sl_transpose_rows_first(element *restrict to, int64_t row_step, const element *restrict from,
-                                            int64_t column_step, int64_t rows)
-{
-    for (int64_t top = 0; top < rows; top += SL_LANES_16) {
-        const int64_t i = sl_min(top, rows - SL_LANES_16);
-        SL_UNROLL
-        for (int64_t j = 0; j < SL_TILE; j += SL_STRIP) {
-            const element *at[SL_STRIP];
-            sl_begin_even_strip(at, from + i + j * column_step, column_step);
-            sl_transpose_rows(to + i * row_step + j, 0, row_step, at, 0);
-        }
-    }
-}
-#endif
-#endif
-
-#if !SL_HAS_SHUFFLES
-SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
-                                      const int64_t column[SL_TILE])
-{
-    for (int64_t i = 0; i < SL_TILE; ++i)
-        for (int64_t j = 0; j < SL_TILE; ++j)
-            to[row[i] + j] = from[i + column[j]];
-}
-#elif SL_HAS_LINES
-/* Transposes a tile of small elements. */
-SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
-                                      const int64_t column[SL_TILE])
-{
-    sl_transpose_lines(to, row, from, column, SL_TILE);
-}
-#elif SL_ELEMENT_SIZE >= 4
-#if SL_SQUARES_PER_VECTOR < 4
-/* Transposes a tile in strips. */
-SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
-                                      const int64_t column[SL_TILE])
-{
-    for (int64_t j = 0; j < SL_TILE; j += SL_STRIP) {
-        const element *at[SL_STRIP];
-        sl_begin_strip(at, from, column + j, SL_STRIP);
-        sl_transpose_strip(to + j, row, 0, at, SL_TILE, SL_STRIP);
-    }
-}
-/* The same where rows and columns have one step each. */
-SL_OUT_OF_LINE void sl_transpose_even_tile(element *restrict to, int64_t row_step, const element *restrict from,
-                                           int64_t column_step)
-{
-    SL_UNROLL
-    for (int64_t j = 0; j < SL_TILE; j += SL_STRIP) {
-        const element *at[SL_STRIP];
-        sl_begin_even_strip(at, from + j * column_step, column_step);
-        SL_UNROLL
-        for (int64_t i = 0; i < SL_TILE; i += SL_LANES_16)
-            sl_transpose_rows(to + j + i * row_step, 0, row_step, at, i);
-    }
-}
-/* Transposes an even tile, a few columns whole before the next: for lines of one set that are read.  Nothing is
- * unrolled, so that the loads keep this order. */
-SL_OUT_OF_LINE void sl_transpose_columns_first(element *restrict to, int64_t row_step, const element *restrict from,
-                                               int64_t column_step)
-{
-    for (int64_t j = 0; j < SL_TILE; j += SL_STRIP)
-        for (int64_t i = 0; i < SL_TILE; i += SL_LANES_16) {
-            const element *at[SL_STRIP];
-            sl_begin_even_strip(at, from + i + j * column_step, column_step);
-            sl_transpose_rows(to + i * row_step + j, 0, row_step, at, 0);
-            SL_KEEP_LOOP();
-        }
-}
-#else
-/* Transposes a tile, SL_SQUARES_PER_VECTOR by SL_SQUARES_PER_VECTOR squares at a time: these stay in registers, and
- * rows are written by whole vectors.  Without a table, the offset of k is k*step. */
-SL_ALWAYS_INLINE void sl_transpose_large(element *restrict to, const int64_t *row, int64_t row_step,
-                                         const element *restrict from, const int64_t *column, int64_t column_step)
-{
-    for (int64_t part = 0; part < 4; part += SL_SQUARES_PER_VECTOR)
-        for (int64_t first = 0; first < 4; first += SL_SQUARES_PER_VECTOR) {
-            sl_lanes line[SL_SQUARES_PER_VECTOR][SL_LANES_16];
-            SL_UNROLL
-            for (int64_t square = 0; square < SL_SQUARES_PER_VECTOR; ++square) {
-                SL_UNROLL
-                for (int64_t k = 0; k < SL_LANES_16; ++k) {
-                    const int64_t j = (first + square) * SL_LANES_16 + k;
-                    line[square][k] =
-                        (sl_lanes)sl_load_max(from + part * SL_LANES_16 + (column ? column[j] : j * column_step));
-                }
-                sl_transpose_squares(line[square]);
-            }
-            SL_UNROLL
-            for (int64_t k = 0; k < SL_LANES_16; ++k) {
-                sl_words words[SL_SQUARES_PER_VECTOR];
-                SL_UNROLL
-                for (int64_t square = 0; square < SL_SQUARES_PER_VECTOR; ++square)
-                    words[square] = (sl_words)line[square][k];
-                sl_transpose_groups(words);
-                SL_UNROLL
-                for (int64_t group = 0; group < SL_SQUARES_PER_VECTOR; ++group) {
-                    const int64_t i = (part + group) * SL_LANES_16 + k;
-                    sl_store_max(to + (row ? row[i] : i * row_step) + first * SL_LANES_16, (sl_bytes_max)words[group]);
-                }
-            }
-        }
-}
-SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
-                                      const int64_t column[SL_TILE])
-{
-    sl_transpose_large(to, row, 0, from, column, 0);
-}
-/* The same where rows and columns have one step each. */
-SL_OUT_OF_LINE void sl_transpose_even_tile(element *restrict to, int64_t row_step, const element *restrict from,
-                                           int64_t column_step)
-{
-    sl_transpose_large(to, 0, row_step, from, 0, column_step);
-}
-#endif
-#else
-/* Transposes a tile of small elements through a block on the stack: there are more vectors than registers.  Each cache
- * line of the source is read whole, once, and each line of the output is written whole: with strides of a power of
- * two, no line is evicted half used. */
-SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
-                                      const int64_t column[SL_TILE])
-{
-    sl_words block[4 / SL_SQUARES_PER_VECTOR][SL_LANES_16][4];
-    for (int64_t part = 0; part < 4 / SL_SQUARES_PER_VECTOR; ++part)
-        for (int64_t square = 0; square < 4; ++square) {
-            sl_lanes line[SL_LANES_16];
-            SL_UNROLL
-            for (int64_t k = 0; k < SL_LANES_16; ++k)
-                line[k] = (sl_lanes)sl_load_max(from + part * SL_LANES_MAX + column[square * SL_LANES_16 + k]);
-            sl_transpose_squares(line);
-            SL_UNROLL
-            for (int64_t k = 0; k < SL_LANES_16; ++k)
-                block[part][k][square] = (sl_words)line[k];
-        }
-    for (int64_t part = 0; part < 4 / SL_SQUARES_PER_VECTOR; ++part)
-        for (int64_t k = 0; k < SL_LANES_16; ++k) {
-            sl_words line[4];
-            SL_UNROLL
-            for (int64_t square = 0; square < 4; ++square)
-                line[square] = block[part][k][square];
-            SL_UNROLL
-            for (int64_t square = 0; square < 4; square += SL_SQUARES_PER_VECTOR)
-                sl_transpose_groups(line + square);
-            SL_UNROLL
-            for (int64_t group = 0; group < SL_SQUARES_PER_VECTOR; ++group)
-                SL_UNROLL
-                for (int64_t square = 0; square < 4; square += SL_SQUARES_PER_VECTOR)
-                    sl_store_max(to + row[(part * SL_SQUARES_PER_VECTOR + group) * SL_LANES_16 + k] +
-                                     square * SL_LANES_16,
-                                 (sl_bytes_max)line[square + group]);
-        }
-}
-#endif
-
-/* Transposes *rows* >= SL_LANES_MAX rows, each as long as a square, which follow each other in memory: writes whole
- * vectors.  The last ones overlap the ones before. */
-SL_OUT_OF_LINE void sl_transpose_dense(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
-                                       const int64_t column[SL_LANES_16], int64_t rows)
-{
-#if SL_HAS_DENSE_SQUARES
-    for (int64_t top = 0; top < rows; top += SL_LANES_MAX) {
-        const int64_t i = sl_min(top, rows - SL_LANES_MAX);
-        sl_lanes line[SL_LANES_16];
-        SL_UNROLL
-        for (int64_t k = 0; k < SL_LANES_16; ++k)
-            line[k] = (sl_lanes)sl_load_max(from + i + column[k]);
-        sl_transpose_squares(line);
-        SL_UNROLL
-        for (int64_t k = 0; k < SL_LANES_16; k += SL_SQUARES_PER_VECTOR) {
-            sl_words rows_of[SL_SQUARES_PER_VECTOR];
-            SL_UNROLL
-            for (int64_t g = 0; g < SL_SQUARES_PER_VECTOR; ++g)
-                rows_of[g] = (sl_words)line[k + g];
-            sl_transpose_groups(rows_of);
-            SL_UNROLL
-            for (int64_t g = 0; g < SL_SQUARES_PER_VECTOR; ++g)
-                sl_store_max(to + row[i] + (g * SL_LANES_16 + k) * SL_LANES_16, (sl_bytes_max)rows_of[g]);
-        }
-    }
-#else
-    (void)to, (void)row, (void)from, (void)column, (void)rows;
-#endif
-}
 
 /* A transpose in tiles, once: blocks of tiles, read ahead, staged or written tile by tile.
  *
@@ -4972,8 +5048,8 @@ SL_OUT_OF_LINE void sl_transpose_in_blocks(element *restrict to, const sl_axis *
 /* A transpose in tiles, or another way that takes less time: the choice of the way, for all turns.
  *
  * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
- * Needs: caches, far_stores, pieces, tiles, transpose_fetched_lines, transpose_levels, transpose_panels,
- * transpose_tiling, transpose_whole_lines. */
+ * Needs: caches, far_stores, pieces, tiles, transpose_fetched_levels, transpose_fetched_lines, transpose_levels,
+ * transpose_panels, transpose_tiling, transpose_whole_lines. */
 
 /* Whether an output that is written *times* times, *bytes* bytes each, is near. */
 SL_INLINE int sl_is_near(int64_t bytes, int64_t times)
@@ -5058,6 +5134,12 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
     const int near = sl_is_near(bytes, times), wait = !near && SL_STORES_WAIT;
     /* An ordinary store reads the line first; sparing that pays from two thirds or half of SL_FAR_BYTES on. */
     far |= !near && bytes >= (wait ? SL_FAR_BYTES / 3 * 2 : SL_FAR_BYTES / 2);
+#if SL_HAS_FETCHED_LEVELS
+    if (!far && bytes >= SL_NEAR_LEAST / times && sl_pays_in_fetched_levels(rows, columns) && SL_STORES_WAIT) {
+        sl_transpose_fetched_levels(to, rows, from, columns, turns);
+        return;
+    }
+#endif
     const int many = bytes >= (SL_ELEMENT_SIZE >= 4 ? SL_NEAR_LEAST : SL_NEAR_LEAST / times);
     sl_crowd crowd = {0, 0};
 #if SL_HAS_PANELS || SL_HAS_LINES

@@ -48,7 +48,8 @@ CROWDED = [*SETS, "-DSL_WAYS=3"]
     + [(size, [*SETS, *narrower]) for size in (1, 4) for narrower in NARROWER]
     + [(size, [*CROWDED, *narrower]) for size in (4, 8) for narrower in NARROWER]
     + [(size, [*LARGE, *narrower]) for size in (1, 2, 4) for narrower in NARROWER[1:]]
-    + [(size, [*NEAR, *narrower]) for size in (1, 2) for narrower in [*NARROWER, *NO_TABLES]]
+    + [(size, [*NEAR, *narrower]) for size in (1, 2, 4, 8) for narrower in NARROWER]
+    + [(size, [*NEAR, *narrower]) for size in (1, 2) for narrower in NO_TABLES]
     + [(size, [*flags, *narrower]) for size in (1, 2) for flags in (NATIVE, LARGE, PANELS) for narrower in NO_TABLES]
     + [(1, AVX2), (1, []), (4, []), (3, [])],
     ids=str,

@@ -1,14 +1,15 @@
 /* A transpose in tiles, or another way that takes less time: the choice of the way, for all turns.
  *
  * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
- * Needs: caches, far_stores, pieces, tiles, transpose_fetched_lines, transpose_levels, transpose_panels,
- * transpose_tiling, transpose_whole_lines. */
+ * Needs: caches, far_stores, pieces, tiles, transpose_fetched_levels, transpose_fetched_lines, transpose_levels,
+ * transpose_panels, transpose_tiling, transpose_whole_lines. */
 #pragma once
 
 #include "caches.h"
 #include "far_stores.h"
 #include "pieces.h"
 #include "tiles.h"
+#include "transpose_fetched_levels.h"
 #include "transpose_fetched_lines.h"
 #include "transpose_levels.h"
 #include "transpose_panels.h"
@@ -98,6 +99,12 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
     const int near = sl_is_near(bytes, times), wait = !near && SL_STORES_WAIT;
     /* An ordinary store reads the line first; sparing that pays from two thirds or half of SL_FAR_BYTES on. */
     far |= !near && bytes >= (wait ? SL_FAR_BYTES / 3 * 2 : SL_FAR_BYTES / 2);
+#if SL_HAS_FETCHED_LEVELS
+    if (!far && bytes >= SL_NEAR_LEAST / times && sl_pays_in_fetched_levels(rows, columns) && SL_STORES_WAIT) {
+        sl_transpose_fetched_levels(to, rows, from, columns, turns);
+        return;
+    }
+#endif
     const int many = bytes >= (SL_ELEMENT_SIZE >= 4 ? SL_NEAR_LEAST : SL_NEAR_LEAST / times);
     sl_crowd crowd = {0, 0};
 #if SL_HAS_PANELS || SL_HAS_LINES
