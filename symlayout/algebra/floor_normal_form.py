@@ -78,9 +78,9 @@ def _floor_by_rule(facts: Facts, e: Extent, k: Extent) -> Division:
         more, rest = facts.split_by_quotients(rest, k)
         whole = facts.reduce(whole + more)
     for quotient in _candidates(facts, rest, k):  # accepted if quotient*k <= rest < (quotient + 1)*k
-        if facts.nonnegative(rest - quotient * k) and facts.nonnegative((quotient + 1) * k - 1 - rest):
-            ends = rest - quotient * k, (quotient + 1) * k - 1 - rest
-            return Division(whole + quotient, *(facts.derive(end) or end for end in ends))
+        below = rest - quotient * k
+        if (least := facts.derive(below)) is not None and (most := facts.derive(k - 1 - below)) is not None:
+            return Division(whole + quotient, least, most)
     # k = g*m where g divides a term: floor(rest/(g*m)) = floor(floor(rest/g)/m)
     if (factors := _factors(facts, rest, k)) is not None:
         return _by_factors(facts, whole, rest, *factors)

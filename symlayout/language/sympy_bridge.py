@@ -369,11 +369,17 @@ def to_sympy(e: Extent, facts: Facts) -> Any:
     """Return *e* in the user's dims, as an int or a SymPy expression."""
     if isinstance(e, int):
         return e
-    dims = facts.dims
-    if len(e.terms) == 1:
-        ((monomial, c),) = e.terms.items()
-        if c == 1 == len(monomial) and (record := dims.get(monomial[0])) is not None:
-            return symbol_of(record)
+    dims, constant, linear = facts.dims, 0, None
+    if len(e.terms) <= 2:
+        for monomial, c in e.terms.items():
+            if not monomial:
+                constant = c
+            elif linear is None and len(monomial) == 1 and monomial[0] in dims:
+                linear = _times(c, symbol_of(dims[monomial[0]]))
+            else:
+                break
+        else:
+            return _plus(constant, linear)
     records = [dims.get(name) for name in e.names]
     if None not in records:  # no floor, quotient or maximum to fold
         return _of_dims(e, tuple(records))
@@ -397,12 +403,22 @@ def _of_dims(e: Poly, records: tuple[Dim, ...]) -> Any:
         elif len(names) > 1:
             terms.append(sympy.Mul(c, *(symbols[name] for name in names)))
         else:
-            # These arguments are in SymPy's canonical order already, a number first: half the time goes into sorting.
-            symbol = symbols[names[0]]
-            terms.append(symbol if c == 1 else sympy.Mul._from_args((sympy.Integer(c), symbol), True))
-    if len(terms) > 1:
-        return sympy.Add(constant, *terms)
-    return sympy.Add._from_args((sympy.Integer(constant), terms[0]), True) if constant else terms[0]
+            terms.append(_times(c, symbols[names[0]]))
+    return sympy.Add(constant, *terms) if len(terms) > 1 else _plus(constant, terms[0])
+
+
+def _times(c: int, symbol: Any) -> Any:
+    """Return the SymPy product, of which the arguments are in canonical order: SymPy takes twice the time to sort."""
+    import sympy
+
+    return symbol if c == 1 else sympy.Mul._from_args((sympy.Integer(c), symbol), True)
+
+
+def _plus(constant: int, term: Any) -> Any:
+    """Return the SymPy sum with a *term* that is no number and no sum, in canonical order as in `_times`."""
+    import sympy
+
+    return sympy.Add._from_args((sympy.Integer(constant), term), True) if constant else term
 
 
 def written(e: Sum, value: Callable[[str], Any]) -> Any:

@@ -86,12 +86,17 @@ def pad(
     """
     if not isinstance(mode, str) or mode not in MODES:
         raise ShapeError(f"{x.where}: mode {shown(mode)} is not one of {', '.join(MODES)}", "bad_mode")
-    by_axis = _of_mapping(x, pad_width) if isinstance(pad_width, Mapping) else _per_axis(pad_width, x.rank)
-    widths = x.pairs(by_axis, "pad_width", x.rank)
+    if isinstance(pad_width, Mapping):
+        widths = x.pairs(_of_mapping(x, pad_width), "pad_width", x.rank)
+    elif is_list(pad_width):
+        widths = x.pairs(_per_axis(pad_width, x.rank), "pad_width", x.rank)
+    else:
+        width = x.extent(pad_width, "pad_width")
+        widths = [(width, width)] * x.rank
     repeats = mode not in ("constant", "empty")
     if repeats or bounded:
         _require_no_negative(x, widths, mode)
-    gaps = x.extents(interior if is_list(interior) else [interior] * x.rank, "interior", x.rank)
+    gaps = x.extents(interior, "interior", x.rank) if is_list(interior) else [x.extent(interior, "interior")] * x.rank
     apart = any(gap != 0 for gap in gaps)
     if apart and (mode != "constant" or is_list(constant_values)):
         raise ShapeError(f"{x.where}: interior is for mode constant with a single fill", "bad_mode")
@@ -105,6 +110,8 @@ def pad(
         axes = [parts_of(x, k, mode, before, after) for k, (before, after) in enumerate(widths)]
         return Declared(tuple(domain), tuple(_joined(parts) for parts in itertools.product(*axes)))
     for k, (e, (before, after)) in enumerate(zip(domain, widths, strict=True)):
+        if type(before) is int and type(after) is int and before + after >= 0:
+            continue  # the axis does not get shorter
         x.require(e, "crop_exceeds", "axis {}: {} + {} taken from {}", k, -before, -after, held[k])
 
     def coords(*o: Any) -> list[Any]:

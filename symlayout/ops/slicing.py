@@ -76,12 +76,17 @@ def getitem(x: Operand, key: Any, bounds: Bounds = "clamp") -> Declared:
 
 def _expanded(x: Operand, key: Any) -> list[Any]:
     items = list(key) if isinstance(key, tuple) else [key]
-    used = sum(item is not None and item is not Ellipsis for item in items)
-    if sum(item is Ellipsis for item in items) > 1:
+    used, dots = 0, []
+    for k, item in enumerate(items):
+        if item is Ellipsis:
+            dots.append(k)
+        elif item is not None:
+            used += 1
+    if len(dots) > 1:
         raise ShapeError(f"{x.where}: an index can have one ...", "bad_axis")
     if used > x.rank:
         raise ShapeError(f"{x.where}: {used} indices for rank {x.rank}", "bad_axis")
-    at = next((k for k, item in enumerate(items) if item is Ellipsis), len(items))
+    at = dots[0] if dots else len(items)
     return items[:at] + [slice(None)] * (x.rank - used) + items[at + 1 :]
 
 
@@ -125,7 +130,7 @@ def _range(x: Operand, item: slice, n: Extent, axis: int, bounds: Bounds) -> tup
         first = _numpy_bound(x, item.start, n, 0 if rises else n - 1, axis, rises)
         last = _numpy_bound(x, item.stop, n, n if rises else -1, axis, rises)
         span = x.maximum(last - first if rises else first - last, 0)
-        return first, step, x.floor_div(span + size - 1, size)
+        return first, step, _steps(x, span, size)
     first = _bound(x, item.start, n, 0 if rises else n - 1, axis, bounds)
     last = _bound(x, item.stop, n, n if rises else -1, axis, bounds)
     if bounds == "exact" or _is_symbolic(item.start) or _is_symbolic(item.stop):
@@ -140,7 +145,12 @@ def _range(x: Operand, item: slice, n: Extent, axis: int, bounds: Bounds) -> tup
         else:
             span = _clamped_span(x, first, last, n, rises)
         first = x.maximum(first, 0) if rises else x.minimum(first, n - 1)
-    return first, step, x.floor_div(span + size - 1, size)
+    return first, step, _steps(x, span, size)
+
+
+def _steps(x: Operand, span: Extent, size: Extent) -> Extent:
+    """Return the number of elements of a range over *span* elements, of which every one in *size* is read."""
+    return span if size == 1 else x.floor_div(span + size - 1, size)
 
 
 def _numpy_bound(x: Operand, given: Any, n: Extent, default: Extent, axis: int, rises: bool) -> Extent:

@@ -217,7 +217,7 @@ class Lowering:
         sums = self.adjoint is not None and not self.adjoint.copies
         found: list[Part] = []
         for read, view in self._views(reads):
-            expressions = partial(self._expressions_of, view)
+            expressions = _each_once(partial(self._expressions_of, view))
             refined, fetched = refine(self.t, read.path, expressions, row_major=sums, start=(box, read))
             extent = divisor(refined, fetched, expressions) if divided else None
             if extent is not None:
@@ -227,7 +227,7 @@ class Lowering:
                     if (each := where(box, e)) is not None
                     for part in self._parts(each, self._reads(each, shown=True), signs or box.facts, divided=again)
                 ]
-            found.append(self._part(refined, view(fetched), signs or refined.facts))
+            found.append(self._part(refined, view(fetched), expressions(refined, fetched), signs or refined.facts))
         return found
 
     def _views(self, reads: Sequence[Read]) -> Iterator[tuple[Read, View]]:
@@ -255,8 +255,8 @@ class Lowering:
         """Return whether *read* reads the leaf that the adjoint writes."""
         return read.leaf is not None and read.leaf.key == self.output.key
 
-    def _part(self, box: Box, read: Read, signs: Facts) -> Part:
-        output, offset, *_ = self._expressions(box, read)
+    def _part(self, box: Box, read: Read, expressions: Sequence[Extent], signs: Facts) -> Part:
+        output, offset, *_ = expressions
         windows, guards = (*box.windows, *read.windows), read.guards
         if self.adjoint is not None:  # fills are constants without gradient: only elements inside all guards count
             windows, guards = (*windows, *(g.window for g in guards)), ()
@@ -399,3 +399,16 @@ class Lowering:
             lines.append(f"elements are half a byte, the low half first; {along} is the place in the byte")
         lines += [f"requires {r}" for r in self.t.facts.requirements]
         return tuple(lines)
+
+
+def _each_once(expressions: Callable[[Box, Read], list[Extent]]) -> Callable[[Box, Read], list[Extent]]:
+    """Return a function that computes the expressions of each box with its read once, for one piece of a kernel."""
+    known: dict[tuple[int, int], tuple[Box, Read, list[Extent]]] = {}  # which keeps both alive: no number comes twice
+
+    def of(box: Box, read: Read) -> list[Extent]:
+        key = id(box), id(read)
+        if key not in known:
+            known[key] = box, read, expressions(box, read)
+        return known[key][2]
+
+    return of

@@ -224,9 +224,10 @@ def mapped(
     Its first extents may be *known*: these are in the symbols that remain, and have at least *count* elements.
     """
     facts = operand.facts
-    if rest := declared.domain[len(known) :]:
+    if rest := declared.domain[len(known) :] if known else declared.domain:
         operand.check_countable(rest, count)
-        known = (*known, *facts.reduce_all(rest))
+        rest = facts.reduce_all(rest)
+        known = (*known, *rest) if known else rest
     dtype = _common_dtype(declared.cases, inputs, operand.where)
     for case in declared.cases:
         if case.fill is not None and case.fill.value is not UNDETERMINED:

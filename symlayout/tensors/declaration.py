@@ -237,7 +237,7 @@ class Operand:
             ``length_mismatch`` if the list is nested, or has not the given length.
         """
         items = as_list(values)
-        if any(is_list(item) for item in items):
+        if any([type(item) is not int and is_list(item) for item in items]):
             raise ShapeError(f"{self.where}: {what} {shown(values)} is nested, expected a flat list", "length_mismatch")
         if length is not None and len(items) != length:
             raise ShapeError(f"{self.where}: {what} has {len(items)} values, expected {length}", "length_mismatch")
@@ -301,11 +301,21 @@ class Operand:
 
     def maximum(self, a: Extent, b: Extent) -> Extent:
         """Return the larger of two extents."""
-        return max(a, b) if type(a) is int and type(b) is int else self._own().maximum(a, b)
+        if type(a) is int and type(b) is int:
+            return max(a, b)
+        facts = self.facts
+        if not facts.definitions and facts.nonnegative(difference := facts.reduce(a - b)):
+            return b + difference  # needs no symbol, so no facts of its own
+        return self._own().maximum(a, b)
 
     def minimum(self, a: Extent, b: Extent) -> Extent:
         """Return the smaller of two extents."""
-        return min(a, b) if type(a) is int and type(b) is int else self._own().minimum(a, b)
+        if type(a) is int and type(b) is int:
+            return min(a, b)
+        facts = self.facts
+        if not facts.definitions and facts.nonnegative(difference := facts.reduce(a - b)):
+            return a - difference
+        return self._own().minimum(a, b)
 
     def require(self, e: Extent, kind: str, rule: str = "", *parts: Any) -> None:
         """Require ``e >= 0``.  If it is proved, nothing happens; if it is refuted, raise `ShapeError` with *kind*.
@@ -361,7 +371,9 @@ class Operand:
 
 def is_list(value: Any) -> bool:
     """Return whether an attribute is a list, a tuple, or an array with axes."""
-    return isinstance(value, (list, tuple)) or (not isinstance(value, type) and getattr(value, "ndim", 0) > 0)
+    if isinstance(value, (list, tuple)):
+        return True
+    return type(value) is not int and not isinstance(value, type) and getattr(value, "ndim", 0) > 0
 
 
 def as_list(value: Any) -> list[Any]:
