@@ -621,9 +621,12 @@ SL_INLINE int64_t sl_second_vector(const element *to, int64_t stride, int64_t ea
  * Assumes: nothing.
  * Needs: base. */
 
-/* The bits of ways: row plans, and 1 << k for k streams. */
+/* The bits of ways: row plans, 1 << k for k streams, those of small matrices, and of large arrays where
+ * stores wait or do not. */
 #define SL_ROW_PLANS_WAY 1
 #define SL_ALL_STREAMS (1 << 2 | 1 << 3 | 1 << 4)
+#define SL_SMALL_WAY (1 << 5)
+#define SL_LARGE_WAY(waits) (1 << (6 + (waits)))
 
 #ifdef SL_WAYS_LATER
 static int32_t sl_wanted_ways;
@@ -2881,111 +2884,6 @@ SL_INLINE const int64_t *sl_offsets_from(sl_offset_table *lines, const sl_axis *
     return lines->offset;
 }
 
-/* Pieces of a transpose: the prototypes of what is smaller than a tile, which may be compiled apart.
- *
- * Assumes: at most SL_TILE rows and columns; row[i] and column[j] are offsets in elements: to[row[i] + j] =
- * from[i + column[j]].
- * Needs: axes. */
-
-/* How the definitions of transpose_pieces begin. */
-#define SL_DECLARE_PART(name)                                                                                        \
-    SL_LINKABLE void name(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,            \
-                          const int64_t column[SL_TILE], int64_t rows, int64_t columns)
-#define SL_DECLARE_THIN(name)                                                                                        \
-    SL_LINKABLE void name(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,            \
-                          const int64_t column[SL_TILE], int64_t rows, int64_t columns, int64_t readable,            \
-                          int64_t writable)
-#define SL_DECLARE_BAND(name)                                                                                        \
-    SL_LINKABLE void name(element *restrict to, int64_t to_stride, const element *restrict from, int64_t stride,     \
-                          int64_t rows, int64_t columns)
-/* *count* times, *to_step* and *step* apart, of up to SL_SMALL_SIDE rows and columns and no fewer than SL_SMALL_SQUARE:
- * the least side of a square that vectors hold. */
-#define SL_SMALL_SIDE 128
-#define SL_SMALL_SQUARE ((SL_ELEMENT_SIZE <= 2 ? 8 : 16) / SL_ELEMENT_SIZE)
-#define SL_DECLARE_SMALL(name)                                                                                       \
-    SL_LINKABLE void name(element *restrict to, const int64_t *row, const element *restrict from,                    \
-                          const int64_t *column, int64_t rows, int64_t columns, int64_t count, int64_t to_step,      \
-                          int64_t step)
-#ifdef SL_LINKED
-SL_DECLARE_PART(sl_transpose_part);
-SL_DECLARE_THIN(sl_transpose_thin);
-SL_DECLARE_BAND(sl_transpose_band);
-SL_DECLARE_SMALL(sl_transpose_small);
-#endif
-
-/* Tiles: the prototypes of transposes in tiles and in strips over levels, which may be compiled apart.
- *
- * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
- * Needs: axes. */
-
-#ifdef SL_LINKED
-/* Transposes between the axes *rows* and *columns*, *turns* times: see transpose_tiles. */
-SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, const element *restrict from,
-                                    const sl_axis *columns, const sl_turns *turns, int far);
-/* Does the same in strips over levels if that pays, and returns whether it does: see transpose_levels. */
-SL_LINKABLE int sl_transpose_levels(element *restrict to, const sl_axis *rows, const element *restrict from,
-                                    const sl_axis *columns, const sl_turns *turns);
-#endif
-
-/* Transposes of few rows and columns, many times, by row plans: pixel shuffles, whose pixels follow each other.
- *
- * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
- * Needs: axes, integers, plans, row_plans. */
-
-/* Whether turns are planned: elements of 1 and 2 bytes, of which a vector holds many. */
-#define SL_HAS_PLANNED_TURNS (SL_HAS_ROW_PLANS && SL_ELEMENT_SIZE <= 2)
-
-/* The most elements of a turn that are planned. */
-#define SL_PLANNED_ELEMENTS 256
-
-/* From how many windows of a lane on a plan takes longer than squares. */
-#define SL_MANY_WINDOWS 3
-
-/* How many windows of 16 bytes hold *count* elements at these offsets. */
-SL_INLINE int64_t sl_windows_of(const int64_t *offset, int64_t count)
-{
-    int64_t windows = 0, done = INT64_MIN; /* elements up to there are in a window */
-    for (;; ++windows) {
-        int64_t first = INT64_MAX;
-        for (int64_t k = 0; k < count; ++k)
-            first = offset[k] > done ? sl_min(first, offset[k]) : first;
-        if (first == INT64_MAX)
-            return windows;
-        done = first + 16 - SL_ELEMENT_SIZE;
-    }
-}
-
-/* Transposes, if the turns write the rows of the output that follow each other side by side, and there is a plan for
- * them.  Returns whether there is.  Where there are *squares*, a plan of many windows is none. */
-SL_OUT_OF_LINE int sl_transpose_by_plan(element *restrict to, const sl_axis *rows, const element *restrict from,
-                                        const sl_axis *columns, const sl_turns *turns, int squares)
-{
-#if SL_HAS_PLANNED_TURNS
-    const int64_t height = sl_extent(rows), width = sl_extent(columns), size = sizeof(element);
-    const int64_t beside = rows->step == width || rows->count == 1 ? rows->count : 1, runs = beside * width;
-    if (turns->to_step != runs || runs > SL_PLANNED_ELEMENTS || turns->count * runs * size < 128)
-        return 0;
-    int64_t offset[SL_PLANNED_ELEMENTS];
-    for (int64_t i = 0; i < beside; ++i)
-        for (int64_t j = 0; j < width; ++j)
-            offset[i * width + j] = (sl_offset(columns, j) + i) * size;
-    if (squares && sl_windows_of(offset, sl_min(runs, 16 / size)) >= SL_MANY_WINDOWS)
-        return 0;
-    sl_plan plan;
-    if (!sl_plan_turns(&plan, offset, runs, size, turns->step * size, turns->count))
-        return 0;
-    for (int64_t turn = 0; turn < turns->high; ++turn)
-        for (int64_t i = 0; i < height; i += beside)
-            sl_write_rows(&plan, (unsigned char *)(to + turn * turns->to_leap + sl_offset(rows, i)),
-                          (const unsigned char *)(from + turn * turns->leap + i), turns->step * size, turns->count, 1,
-                          0, 0);
-    return 1;
-#else
-    (void)to, (void)rows, (void)from, (void)columns, (void)turns, (void)squares;
-    return 0;
-#endif
-}
-
 /* Transposes in registers: squares of 16 bytes, several side by side.
  *
  * Assumes: nothing.
@@ -3423,10 +3321,72 @@ SL_ALWAYS_INLINE void sl_transpose_strip(element *restrict to, const int64_t *ro
 #define SL_FEWEST_TILED(far) ((void)(far), 0)
 #endif
 
-/* A transpose in panels: long runs of the source are read, and long runs of the output written, one after the other.
+/* Ways: the prototypes of a transpose of any extents and strides, and of ways of large arrays and of small matrices,
+ * which may be compiled apart.
+ *
+ * Assumes: output and source do not overlap.
+ * Needs: axes, plans, streams. */
+
+/* Whether large arrays have ways of their own: see transpose_large. */
+#define SL_HAS_LARGE_WAYS SL_HAS_SHUFFLES
+
+/* Transposes large arrays, if there is a way that takes less time than tiles; returns whether there is. */
+typedef int sl_large_way(element *restrict to, const sl_axis *rows, const element *restrict from,
+                         const sl_axis *columns, const sl_turns *turns, int far);
+
+/* Whether turns are planned: elements of 1 and 2 bytes, of which a vector holds many. */
+#define SL_HAS_PLANNED_TURNS (SL_HAS_ROW_PLANS && SL_ELEMENT_SIZE <= 2)
+
+/* The most elements of a turn that are planned. */
+#define SL_PLANNED_ELEMENTS 256
+
+/* How many rows of *width* elements follow each other in the output. */
+SL_INLINE int64_t sl_rows_beside(const sl_axis *rows, int64_t width)
+{
+    return rows->step == width || rows->count == 1 ? rows->count : 1;
+}
+
+/* From so many turns on, these are done at once. */
+#define SL_MANY_TURNS 16
+
+/* Transposes small matrices many times: by a *plan*, by *squares*, or by *elements*, each for all turns, where that is
+ * allowed; returns whether it did. */
+typedef int sl_small_way(element *restrict to, const sl_axis *rows, const element *restrict from,
+                         const sl_axis *columns, const sl_turns *turns, int plan, int squares, int elements);
+
+/* The functions for k streams, at k, for large arrays where stores do not wait and where they do, and for small
+ * matrices; 0 where a kernel does without.  It can be linked to others once calls *wanted* them, as the bits of ways;
+ * where not, *wanted* is 0. */
+#define SL_MOST_STREAMS 4
+typedef struct {
+    sl_split_streams *split[SL_MOST_STREAMS + 1];
+    sl_join_streams *join[SL_MOST_STREAMS + 1];
+    sl_large_way *large[2];
+    sl_small_way *small;
+    int32_t *wanted;
+} sl_further_ways;
+
+/* How the definitions begin.  By addresses: a struct of numbers that is passed as a value is copied by vectors, each of
+ * which waits for the stores of the numbers. */
+#define SL_DECLARE_TRANSPOSE(name)                                                                                   \
+    SL_LINKABLE void name(element *restrict to, sl_axis *rows, const element *restrict from, sl_axis *columns,       \
+                          sl_turns *turns, const sl_further_ways *ways, int far)
+#define SL_DECLARE_LARGE(name)                                                                                       \
+    SL_LINKABLE int name(element *restrict to, const sl_axis *rows, const element *restrict from,                    \
+                         const sl_axis *columns, const sl_turns *turns, int far)
+#define SL_DECLARE_SMALL_MATRICES(name)                                                                              \
+    SL_LINKABLE int name(element *restrict to, const sl_axis *rows, const element *restrict from,                    \
+                         const sl_axis *columns, const sl_turns *turns, int plan, int squares, int elements)
+#ifdef SL_LINKED
+SL_DECLARE_TRANSPOSE(sl_transpose_simplified);
+SL_DECLARE_LARGE(sl_transpose_large_array);
+SL_DECLARE_SMALL_MATRICES(sl_transpose_small_matrices);
+#endif
+
+/* What the choice of a way to transpose depends on: how far the arrays are, and how lines fall into sets of the cache.
  *
  * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
- * Needs: caches, transpose_strips. */
+ * Needs: axes, caches, far_stores, transpose_strips, ways. */
 
 /* How many elements precede the first cache line, if then each offset of *axis* is at the begin or in the middle of a
  * line; else, or with a short extent, 0. */
@@ -3449,15 +3409,30 @@ SL_INLINE int sl_begins_lines(const sl_axis *axis)
     return (axis->step | axis->leap | axis->jump) * SL_ELEMENT_SIZE % 64 == 0;
 }
 
-/* A panel has SL_PANEL_HEIGHT rows of SL_PANEL_WIDTH elements, four and eight cache lines: it stays in the cache.
- * It is read in strips. */
-#define SL_PANEL_WIDTH (512 / SL_ELEMENT_SIZE)
-#define SL_PANEL_HEIGHT (256 / SL_ELEMENT_SIZE)
-#define SL_PANEL_PITCH (SL_PANEL_WIDTH + SL_TILE)
+/* Whether arrays are transposed in panels, in whole lines, in blocks, and in strips over levels. */
 #define SL_HAS_PANELS (SL_HAS_STRIPS && SL_ELEMENT_SIZE >= 4)
 /* Whether a tile comes to each line four times, which then has to stay in the cache: vectors have 16 bytes. */
 #define SL_HAS_FOUR_VISITS (SL_HAS_PANELS && SL_VECTOR_BYTES == 16)
-#define SL_HAS_LEVELS SL_HAS_PANELS
+
+/* How far an output is that is written *times* times, *bytes* bytes each: whether it is near, whether stores wait for
+ * its lines, and whether it is far: since the caller says so, or since an ordinary store, which reads the line first,
+ * costs more. */
+typedef struct {
+    int near, wait, far;
+} sl_distance;
+SL_INLINE sl_distance sl_distance_of(int64_t bytes, int64_t times, int far)
+{
+    const int near = bytes < SL_NEAR_LEAST / times || bytes < SL_NEAR_BYTES / times, wait = !near && SL_STORES_WAIT;
+    /* Sparing the read pays from two thirds or half of SL_FAR_BYTES on. */
+    return (sl_distance){near, wait, far || (!near && bytes >= (wait ? SL_FAR_BYTES / 3 * 2 : SL_FAR_BYTES / 2))};
+}
+
+/* Whether the source is read ahead that is transposed *times* times, *bytes* bytes each, in tiles that are not
+ * staged. */
+SL_INLINE int sl_is_deep(sl_distance distance, int64_t bytes, int64_t times)
+{
+    return distance.far || (!distance.near && !distance.wait && bytes >= SL_FAR_BYTES / 4 / times);
+}
 
 /* The lines of one set of the first-level cache. */
 #ifndef SL_WAYS
@@ -3510,6 +3485,67 @@ SL_INLINE int sl_pays_in_strips(const sl_axis *rows, const sl_axis *columns, int
     return !many || ((bytes < SL_NEAR_LEAST || !SL_STORES_WAIT) && sl_lines_in_a_set(columns, SL_TILE) <= SL_WAYS);
 }
 #endif
+
+/* Whether a transpose of *bytes* bytes at once, fewer than *fewest* rows or columns of one level, is a band: of a large
+ * array, only where the lines of its rows stay in the cache, unless tiles cost more anyway. */
+SL_INLINE int sl_is_band(const sl_axis *rows, const sl_axis *columns, int64_t bytes, int64_t fewest, int many)
+{
+#if SL_HAS_STRIPS
+    const int64_t few = sl_min(sl_extent(rows), sl_extent(columns));
+    if (few < SL_LANES_16 || few >= fewest || rows->high > 1 || columns->high > 1)
+        return 0;
+    if (bytes >= SL_NEAR_LEAST && few >= SL_TILED_FROM && !sl_keeps_lines(rows, SL_WAYS))
+        return 0;
+    return SL_HAS_PANELS || sl_pays_in_strips(rows, columns, bytes, many);
+#else
+    (void)rows, (void)columns, (void)bytes, (void)fewest, (void)many;
+    return 0;
+#endif
+}
+
+/* Pieces of a transpose: the prototypes of what is smaller than a tile, which may be compiled apart.
+ *
+ * Assumes: at most SL_TILE rows and columns; row[i] and column[j] are offsets in elements: to[row[i] + j] =
+ * from[i + column[j]].
+ * Needs: axes. */
+
+/* How the definitions of transpose_pieces begin. */
+#define SL_DECLARE_PART(name)                                                                                        \
+    SL_LINKABLE void name(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,            \
+                          const int64_t column[SL_TILE], int64_t rows, int64_t columns)
+#define SL_DECLARE_THIN(name)                                                                                        \
+    SL_LINKABLE void name(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,            \
+                          const int64_t column[SL_TILE], int64_t rows, int64_t columns, int64_t readable,            \
+                          int64_t writable)
+#define SL_DECLARE_BAND(name)                                                                                        \
+    SL_LINKABLE void name(element *restrict to, int64_t to_stride, const element *restrict from, int64_t stride,     \
+                          int64_t rows, int64_t columns)
+/* *count* times, *to_step* and *step* apart, of up to SL_SMALL_SIDE rows and columns and no fewer than SL_SMALL_SQUARE:
+ * the least side of a square that vectors hold. */
+#define SL_SMALL_SIDE 128
+#define SL_SMALL_SQUARE ((SL_ELEMENT_SIZE <= 2 ? 8 : 16) / SL_ELEMENT_SIZE)
+#define SL_DECLARE_SMALL(name)                                                                                       \
+    SL_LINKABLE void name(element *restrict to, const int64_t *row, const element *restrict from,                    \
+                          const int64_t *column, int64_t rows, int64_t columns, int64_t count, int64_t to_step,      \
+                          int64_t step)
+#ifdef SL_LINKED
+SL_DECLARE_PART(sl_transpose_part);
+SL_DECLARE_THIN(sl_transpose_thin);
+SL_DECLARE_BAND(sl_transpose_band);
+SL_DECLARE_SMALL(sl_transpose_small);
+#endif
+
+/* A transpose in panels: long runs of the source are read, and long runs of the output written, one after the other.
+ *
+ * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
+ * Needs: transpose_choice, transpose_strips. */
+
+/* A panel has SL_PANEL_HEIGHT rows of SL_PANEL_WIDTH elements, four and eight cache lines: it stays in the cache.
+ * It is read in strips. */
+#define SL_PANEL_WIDTH (512 / SL_ELEMENT_SIZE)
+#define SL_PANEL_HEIGHT (256 / SL_ELEMENT_SIZE)
+#define SL_PANEL_PITCH (SL_PANEL_WIDTH + SL_TILE)
+
 #if SL_HAS_PANELS
 /* Whether a transpose takes less time in panels: where lines that are written and lines that are read share sets, more
  * of them than its SL_WAYS, or fill one set each unless the source is read ahead; and the tile comes back to them,
@@ -3587,95 +3623,10 @@ SL_OUT_OF_LINE void sl_transpose_panels(element *restrict to, const sl_axis *row
 }
 #endif
 
-/* Transposes of small matrices, many times: one square of all turns of a block in one loop, so that the offsets of its
- * rows and columns stay in registers.
- *
- * Assumes: as pieces, but for SL_SMALL_SIDE rows and columns at most, and at least as many as a square has.
- * Needs: integers, pieces, zips. */
-
-#if SL_HAS_SHUFFLES
-/* The step of sl_zip_square for *vectors* vectors, a literal: those of a square of half as many rows and columns, of
- * which each vector has two, too. */
-SL_ALWAYS_INLINE void sl_zip_vectors(sl_lanes_16 row[SL_LANES_16], const int vectors)
-{
-    sl_lanes_16 zipped[SL_LANES_16];
-    SL_UNROLL
-    for (int k = 0; k < vectors / 2; ++k) {
-        const sl_lanes_16 a = row[k], b = row[k + vectors / 2];
-        zipped[2 * k] = __builtin_shufflevector(a, b, SL_EACH_OF_16(SL_ZIP_LOW, 0, SL_LANES_16));
-        zipped[2 * k + 1] = __builtin_shufflevector(a, b, SL_EACH_OF_16(SL_ZIP_HIGH, 0, SL_LANES_16));
-    }
-    SL_UNROLL
-    for (int k = 0; k < vectors; ++k)
-        row[k] = zipped[k];
-}
-
-/* Loads 8 bytes at *low* and 8 at *high*, and stores the halves of a vector there. */
-SL_ALWAYS_INLINE sl_bytes_16 sl_load_eights(const void *low, const void *high)
-{
-    typedef uint64_t __attribute__((may_alias, aligned(1))) anywhere;
-    typedef uint64_t words __attribute__((vector_size(16)));
-    return (sl_bytes_16)(words){*(const anywhere *)low, *(const anywhere *)high};
-}
-SL_ALWAYS_INLINE void sl_store_eights(void *low, void *high, sl_bytes_16 v)
-{
-    typedef uint64_t __attribute__((may_alias, aligned(1))) anywhere;
-    typedef uint64_t words __attribute__((vector_size(16)));
-    *(anywhere *)low = ((words)v)[0];
-    *(anywhere *)high = ((words)v)[1];
-}
-
-/* Transposes the square whose columns begin at *at* and whose rows begin at *into*, *count* times.  Out of line: beside
- * the loops over squares there are too few registers. */
-SL_OUT_OF_LINE void sl_transpose_square_turns(element *const into[SL_SMALL_SQUARE],
-                                              const element *const at[SL_SMALL_SQUARE], int64_t count,
-                                              int64_t to_step, int64_t step)
-{
-    const int side = SL_SMALL_SQUARE, vectors = side * side / SL_LANES_16;
-    element *write[SL_SMALL_SQUARE]; /* in registers: a store may be to what is at *into* */
-    const element *read[SL_SMALL_SQUARE];
-    SL_UNROLL
-    for (int k = 0; k < side; ++k) {
-        write[k] = into[k];
-        read[k] = at[k];
-    }
-    for (int64_t turn = 0, o = 0, i = 0; turn < count; ++turn, o += to_step, i += step) {
-        sl_lanes_16 row[SL_LANES_16];
-        SL_UNROLL
-        for (int k = 0; k < vectors; ++k)
-            row[k] = (sl_lanes_16)(side == SL_LANES_16 ? sl_load_16(read[k] + i)
-                                                       : sl_load_eights(read[2 * k] + i, read[2 * k + 1] + i));
-        SL_ZIP_UNTIL(side, sl_zip_vectors(row, vectors));
-        SL_UNROLL
-        for (int k = 0; k < vectors; ++k)
-            if (side == SL_LANES_16)
-                sl_store_16(write[k] + o, (sl_bytes_16)row[k]);
-            else
-                sl_store_eights(write[2 * k] + o, write[2 * k + 1] + o, (sl_bytes_16)row[k]);
-    }
-}
-
-SL_DECLARE_SMALL(sl_transpose_small)
-{
-    const int64_t side = SL_SMALL_SQUARE;
-    for (int64_t top = 0; top < rows; top += side)
-        for (int64_t left = 0; left < columns; left += side) { /* the last squares overlap the ones before */
-            const int64_t i = sl_min(top, rows - side), j = sl_min(left, columns - side);
-            element *into[SL_SMALL_SQUARE];
-            const element *at[SL_SMALL_SQUARE];
-            for (int64_t k = 0; k < side; ++k) {
-                into[k] = to + row[i + k] + j;
-                at[k] = from + i + column[j + k];
-            }
-            sl_transpose_square_turns(into, at, count, to_step, step);
-        }
-}
-#endif
-
 /* Pieces of a transpose: what is smaller than a tile, thinner than a square, or a band of few rows or columns.
  *
  * Assumes: as pieces.
- * Needs: copy, pieces, transpose_small, transpose_squares, transpose_strips. */
+ * Needs: copy, pieces, transpose_squares, transpose_strips. */
 
 #if SL_HAS_SHUFFLES
 /* Transposes at most SL_TILE by SL_TILE elements, and at least a square: in strips if it fills one, else in squares,
@@ -3946,22 +3897,6 @@ SL_OUT_OF_LINE void sl_transpose_even_rows(element *restrict to, int64_t row_ste
         }
     }
 }
-#if SL_VECTOR_BYTES > 16
-/* The same of SL_TILE columns. */
-SL_OUT_OF_LINE void sl_transpose_rows_first(element *restrict to, int64_t row_step, const element *restrict from,
-                                            int64_t column_step, int64_t rows)
-{
-    for (int64_t top = 0; top < rows; top += SL_LANES_16) {
-        const int64_t i = sl_min(top, rows - SL_LANES_16);
-        SL_UNROLL
-        for (int64_t j = 0; j < SL_TILE; j += SL_STRIP) {
-            const element *at[SL_STRIP];
-            sl_begin_even_strip(at, from + i + j * column_step, column_step);
-            sl_transpose_rows(to + i * row_step + j, 0, row_step, at, 0);
-        }
-    }
-}
-#endif
 #endif
 
 #if !SL_HAS_SHUFFLES
@@ -4136,10 +4071,9 @@ SL_OUT_OF_LINE void sl_transpose_dense(element *restrict to, const int64_t row[S
  * for example.  The lines of the output are fetched a tile before: where a store waits for its line.
  *
  * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
- * Needs: axes, caches, integers, pieces, transpose_panels, transpose_pieces, transpose_tile. */
+ * Needs: axes, integers, pieces, transpose_choice, transpose_panels, transpose_pieces, transpose_tile. */
 
-#define SL_HAS_FETCHED_LEVELS SL_HAS_PANELS
-#if SL_HAS_FETCHED_LEVELS
+#if SL_HAS_PANELS
 /* The most columns: of two cache lines. */
 #define SL_COLUMNS_OF_LEVELS (2 * SL_TILE)
 
@@ -4327,7 +4261,7 @@ SL_ALWAYS_INLINE void sl_transpose_even_strip(element *restrict to, const sl_ste
 /* Staging: what tiles side by side write is collected, and written in long pieces of rows.
  *
  * Assumes: offsets in elements, as in a tile: to[row[i] + j].
- * Needs: axes, copy, far_stores, zips. */
+ * Needs: axes, copy, far_stores, transpose_choice, zips. */
 
 /* Tiles of a block, each way.  The lines of a block, each perhaps in a page of its own, are a few hundred. */
 #ifndef SL_TILES_PER_BLOCK
@@ -4348,6 +4282,19 @@ SL_INLINE int sl_is_staged(const sl_axis *rows, int near, int far, int wait)
     const int anywhere = SL_VECTOR_BYTES < 64 && SL_ELEMENT_SIZE >= 4;
     const int crosses = step % 64 != 0 ? anywhere : rows->high == 1 && SL_TILE >= 32 && step % 4096 == 0;
     return far || (!near && crosses);
+}
+
+/* Whether rows of *width* elements follow each other and are staged so: they are written as one. */
+SL_INLINE int sl_is_joined(const sl_axis *rows, int64_t width)
+{
+    return rows->step == width && width <= SL_TILES_PER_BLOCK * SL_TILE;
+}
+
+/* Whether tiles of *width* columns are staged. */
+SL_INLINE int sl_has_staged_tiles(const sl_axis *rows, int64_t width, sl_distance distance)
+{
+    const int wait = distance.wait || (distance.far && sl_is_joined(rows, width));
+    return width >= 2 * SL_TILE && sl_is_staged(rows, distance.near, distance.far, wait);
 }
 
 /* The elements from the begin of a cache line to *to*; 0 where an element lies across the begin of a line. */
@@ -4403,12 +4350,10 @@ SL_INLINE void sl_write_staged_rows(element *restrict to, const int64_t *row, co
 /* Transposes that write whole lines of the output, which are fetched before: where a store waits for its line.
  *
  * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
- * Needs: caches, pieces, transpose_even_strips, transpose_panels, transpose_pieces, transpose_staging,
+ * Needs: pieces, transpose_choice, transpose_even_strips, transpose_panels, transpose_pieces, transpose_staging,
  * transpose_strips. */
 
-#define SL_HAS_FETCHED_LINES SL_HAS_STRIPS
-
-#if SL_HAS_FETCHED_LINES
+#if SL_HAS_LARGE_WAYS
 /* Lines that are written side by side: two, since the processor fetches lines in pairs.  Where rows begin anywhere in a
  * line, four have fewer parts of lines at their ends, unless the rows are short, half of a page: then the second-level
  * cache keeps all lines of an eighth of the rows whose pages the TLB keeps. */
@@ -4555,9 +4500,9 @@ SL_OUT_OF_LINE void sl_transpose_in_fetched_lines(element *restrict to, const sl
 /* A transpose of axes that have levels, in strips that run over level after level of the rows.
  *
  * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
- * Needs: axes, caches, tiles, transpose_panels, transpose_strips. */
+ * Needs: axes, transpose_choice, transpose_panels, transpose_strips. */
 
-#if SL_HAS_LEVELS
+#if SL_HAS_PANELS
 /* A strip is two squares wide, and about so many rows high; the offsets of so many columns are kept. */
 #define SL_WIDTH_OF_STRIP (2 * SL_LANES_16)
 #define SL_ROWS_OF_STRIP 72
@@ -4652,8 +4597,8 @@ SL_INLINE int sl_pays_in_levels(const sl_axis *rows, const sl_axis *columns)
 
 /* Transposes in strips of levels if that pays, and returns whether it does.  The turns that move least in an array
  * are the inner ones: they share its lines, and where they continue an axis they become a level of it. */
-SL_LINKABLE int sl_transpose_levels(element *restrict to, const sl_axis *rows, const element *restrict from,
-                                    const sl_axis *columns, const sl_turns *turns)
+SL_OUT_OF_LINE int sl_transpose_levels(element *restrict to, const sl_axis *rows, const element *restrict from,
+                                       const sl_axis *columns, const sl_turns *turns)
 {
     sl_axis down = *rows, across = *columns;
     sl_turns inner = *turns;
@@ -4671,239 +4616,29 @@ SL_LINKABLE int sl_transpose_levels(element *restrict to, const sl_axis *rows, c
 }
 #endif
 
-/* A transpose in tiles, once: blocks of tiles, read ahead, staged or written tile by tile.
- *
- * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
- * Needs: pieces, transpose_lines, transpose_panels, transpose_pieces, transpose_staging, transpose_tile. */
-
-/* Returns the length of the tile that begins at *at*, cut to 0 <= k < extent, and moves *at* to its begin.  A cut
- * tile is lengthened to whole squares, which overlap another tile. */
-SL_INLINE int64_t sl_tile_length(int64_t *at, int64_t extent)
-{
-    const int64_t end = sl_min(extent, *at + SL_TILE), begin = sl_max(0, *at);
-    const int64_t length = sl_min(extent, (end - begin + SL_LANES_16 - 1) / SL_LANES_16 * SL_LANES_16);
-    *at = sl_min(begin, extent - length);
-    return length;
-}
-
-/* Prefetches what the next four tiles, one below the other, read.  Of each four tiles, tile *turn* prefetches a
- * quarter of the columns, all four lines at once; *from* is where that tile begins. */
-SL_ALWAYS_INLINE void sl_read_ahead(const element *from, const int64_t column[SL_TILE], int64_t turn)
-{
-    for (int64_t k = turn * (SL_TILE / 4); k < (turn + 1) * (SL_TILE / 4); ++k)
-        for (int64_t line = 4; line < 8; ++line)
-            __builtin_prefetch(from + column[k] + (line - turn) * SL_TILE, 0, 2);
-}
-
-/* Prefetches a tile that begins at *from*, a line of each column. */
-SL_ALWAYS_INLINE void sl_read_tile(const element *from, const int64_t column[SL_TILE])
-{
-    for (int64_t k = 0; k < SL_TILE; ++k)
-        __builtin_prefetch(from + column[k], 0, 2);
-}
-
-/* Fetches the *rows* cache lines of the output that a tile will write: a store that waits for its line holds up the
- * stores after it. */
-SL_ALWAYS_INLINE void sl_fetch_output(const element *to, const int64_t *row, int64_t rows)
-{
-    for (int64_t i = 0; i < rows; ++i)
-        __builtin_prefetch(to + row[i], 1, 3);
-}
-
-/* Tiles side by side: tile k begins at column right[k] and is wide[k] columns wide; it reads from read[k] on, its
- * columns are column[k] further. */
-typedef struct {
-    const int64_t *column[SL_TILES_PER_BLOCK];
-    int64_t right[SL_TILES_PER_BLOCK], read[SL_TILES_PER_BLOCK], wide[SL_TILES_PER_BLOCK], tiles;
-    sl_offset_table across[SL_TILES_PER_BLOCK][2];
-} sl_block;
-
-/* Places the tiles of the block of columns *left* to *left* + *side*. */
-SL_OUT_OF_LINE void sl_begin_block(sl_block *block, const sl_axis *columns, int64_t left, int64_t side, int64_t width)
-{
-    int64_t tiles = 0;
-    const int64_t end = sl_min(width, left + side);
-    for (int64_t beside = left; beside < end; beside += SL_TILE, ++tiles) {
-        block->right[tiles] = beside;
-        block->wide[tiles] = sl_tile_length(&block->right[tiles], width);
-        block->column[tiles] = sl_offsets_from(block->across[tiles], columns, block->right[tiles], block->wide[tiles],
-                                               &block->read[tiles]);
-    }
-    block->tiles = tiles;
-}
-
-/* Blocks that are long and narrow: the processor reads so many columns ahead by itself, and fetches lines in pairs. */
-#define SL_NARROW_SIDE sl_min(SL_TILES_PER_BLOCK * SL_TILE, sl_max(2 * SL_TILE, 32))
-
-/* How whole tiles are transposed: by tables of offsets; with one step each way, as it comes; or in the order that
- * finishes the lines that are written, or those that are read, before they leave the cache. */
-typedef enum { SL_BY_TABLES, SL_EVENLY, SL_ROWS_FIRST, SL_COLUMNS_FIRST } sl_order;
-
-/* A transpose in tiles: what is the same for all its turns, and what they share. */
-typedef struct {
-    element held[SL_TILE * SL_STAGED_STEP] __attribute__((aligned(64)));
-    int64_t held_row[SL_TILE];
-    sl_block now, then; /* the block that is transposed, and the one that is read ahead */
-    sl_offset_table below[2];
-    int64_t height, width, side, down, readable, writable; /* blocks have *down* rows of *side* columns */
-    int far, staged, joined, fetched, deep, dense, lines;
-    sl_order order;
-} sl_tiling;
-
-/* The order for *even* axes whose tiles *crowd* sets. */
-SL_INLINE sl_order sl_order_of(int even, sl_crowd crowd)
-{
-    if (!even || !SL_HAS_EVEN_TILES)
-        return SL_BY_TABLES;
-    if (!SL_HAS_ORDERED_TILES || (crowd.written <= SL_WAYS && crowd.read <= SL_WAYS))
-        return SL_EVENLY;
-    return crowd.written < crowd.read ? SL_COLUMNS_FIRST : SL_ROWS_FIRST;
-}
-
-/* Begins the tiling of an output that is *near* or *far*, where stores *wait* for lines that are not near; the source
- * is read ahead, along its rows, if it is *deep*, staged or far. */
-SL_OUT_OF_LINE void sl_begin_tiling(sl_tiling *tiling, const sl_axis *rows, const sl_axis *columns, sl_crowd crowd,
-                                    int near, int far, int wait, int deep)
-{
-    const int64_t height = sl_extent(rows), width = sl_extent(columns);
-    tiling->height = height;
-    tiling->width = width;
-    tiling->far = far;
-    /* Rows that follow each other are staged so, and written as one. */
-    tiling->joined = rows->step == width && width <= SL_TILES_PER_BLOCK * SL_TILE;
-    tiling->staged = width >= 2 * SL_TILE && sl_is_staged(rows, near, far, wait || (tiling->joined && far));
-    /* Rows that share lines follow each other: the processor fetches their lines by itself. */
-    tiling->fetched = wait && !(tiling->staged && far) && (rows->step >= SL_TILE || rows->step < 0);
-    tiling->deep = tiling->staged || far || deep;
-    /* Of far rows of whole lines, where stores wait. */
-    const int narrow = wait && far && tiling->staged && !tiling->joined &&
-                       sl_begins_lines(rows);
-    tiling->side = narrow ? SL_NARROW_SIDE : SL_TILES_PER_BLOCK * SL_TILE;
-    tiling->down = narrow ? SL_ROWS_OF_PAGES : tiling->deep ? height + SL_TILE : tiling->side;
-    tiling->order = sl_order_of(rows->high == 1 && columns->high == 1 && !tiling->staged, crowd);
-    tiling->lines = SL_HAS_LINES && crowd.read >= 2 * SL_WAYS;
-    /* Rows follow each other where no level ends inside a tile: in the first of the two offset tables. */
-    tiling->dense = SL_HAS_DENSE_SQUARES && width == SL_LANES_16 && rows->step == SL_LANES_16 && rows->count >= SL_TILE;
-    /* Disabled for decreasing offsets: only the last offset of each square is bounds-checked. */
-    const int64_t none = INT64_MIN / 2, steps = (columns->count - 1) * columns->step;
-    const int64_t leaps = steps + (columns->high - 1) * columns->leap;
-    const int upwards = columns->step >= 0 && (columns->high == 1 || columns->leap >= steps) &&
-                        (columns->top == 1 || columns->jump >= leaps);
-    const int follow = rows->step == width && rows->high == 1 && width < SL_LANES_16 && !tiling->staged;
-    tiling->readable = upwards ? leaps + (columns->top - 1) * columns->jump + height : none;
-    tiling->writable = follow ? height * width : none;
-    tiling->below[0].phase = tiling->below[1].phase = -1;
-    for (int64_t k = 0; k < SL_TILES_PER_BLOCK; ++k)
-        for (int64_t table = 0; table < 2; ++table)
-            tiling->now.across[k][table].phase = tiling->then.across[k][table].phase = -1;
-}
-
-/* Transposes a tile of *high* rows and *wide* columns, a whole one or a part: row[i] and column[j] are offsets, the
- * steps those of even axes.  The source is readable, and the output writable, for so many elements from here on. */
-SL_ALWAYS_INLINE void sl_transpose_any_tile(const sl_tiling *tiling, element *restrict to, const int64_t *row,
-                                            int64_t row_step, const element *restrict from, const int64_t *column,
-                                            int64_t column_step, int64_t high, int64_t wide, int64_t readable,
-                                            int64_t writable)
-{
-    if (high == SL_TILE && wide == SL_TILE) {
-#if SL_HAS_ORDERED_TILES
-        if (tiling->order == SL_COLUMNS_FIRST) {
-            sl_transpose_columns_first(to, row_step, from, column_step);
-            return;
-        }
-        if (tiling->order == SL_ROWS_FIRST) {
-            sl_transpose_even_rows(to, row_step, from, column_step, SL_TILE, SL_TILE);
-            return;
-        }
-#endif
-#if SL_HAS_EVEN_TILES
-        if (tiling->order == SL_EVENLY) {
-            sl_transpose_even_tile(to, row_step, from, column_step);
-            return;
-        }
-#endif
-        (void)row_step, (void)column_step;
-        sl_transpose_tile(to, row, from, column);
-    }
-#if SL_HAS_LINES
-    else if (tiling->lines && high == SL_TILE && wide >= SL_LANES_MAX)
-        sl_transpose_lines(to, row, from, column, wide);
-#endif
-    else if (tiling->dense && row == tiling->below->offset && high >= SL_LANES_MAX)
-        sl_transpose_dense(to, row, from, column, high);
-    else if (high >= SL_LANES_16 && wide >= SL_LANES_16)
-        sl_transpose_part(to, row, from, column, high, wide);
-    else
-        sl_transpose_thin(to, row, from, column, high, wide, readable, writable);
-}
-
-/* Transposes the tiles of a block that begin at row *below*, which are *number* from its top; it ends at row *end*.
- * *beside* is where those of the block that is read ahead are read, or null. */
-SL_ALWAYS_INLINE void sl_transpose_beside(sl_tiling *tiling, element *restrict to, const sl_axis *rows,
-                                          const element *restrict from, const sl_axis *columns, int64_t below,
-                                          int64_t end, int64_t number, const element *beside)
-{
-    const sl_block *const now = &tiling->now, *const then = &tiling->then;
-    int64_t i = below, write;
-    const int64_t high = sl_tile_length(&i, tiling->height), tiles = now->tiles, left = now->right[0];
-    const int64_t *const row = sl_offsets_from(tiling->below, rows, i, high, &write);
-    element *const block = to + write + left; /* what is written now: *high* by *count* */
-    const int64_t count = now->right[tiles - 1] + now->wide[tiles - 1] - left;
-    if (tiling->staged)
-        sl_place_staged(tiling->held_row, block, row, high, count);
-    const int ahead = tiling->deep && high == SL_TILE && below + 8 * SL_TILE <= end;
-    for (int64_t k = 0; k < tiles; ++k) {
-        const element *const source = from + now->read[k] + i;
-        const int64_t right = now->right[k] - left, wide = now->wide[k];
-        if (ahead && wide == SL_TILE)
-            sl_read_ahead(source, now->column[k], number % 4);
-        if (beside && k < then->tiles && then->wide[k] == SL_TILE)
-            sl_read_tile(beside + then->read[k], then->column[k]);
-        if (tiling->fetched)
-            sl_fetch_output(block + right, row, high);
-        sl_transpose_any_tile(tiling, tiling->staged ? tiling->held + right : block + right,
-                              tiling->staged ? tiling->held_row : row, rows->step, source, now->column[k],
-                              columns->step, high, wide, tiling->readable - i - now->read[k],
-                              tiling->writable - write);
-    }
-    if (tiling->staged)
-        sl_write_staged_rows(block, row, tiling->held, tiling->held_row, high, count, tiling->far);
-}
-
-/* Transposes once, in blocks of SL_TILES_PER_BLOCK by SL_TILES_PER_BLOCK tiles: the TLB has few entries.  Tiles begin
- * at cache lines if they can.  *after* is where the next turn reads, or null. */
-SL_INLINE void sl_transpose_in_tiles(sl_tiling *tiling, element *restrict to, const sl_axis *rows,
-                                     const element *restrict from, const sl_axis *columns, const element *after)
-{
-    const int64_t height = tiling->height, width = tiling->width, side = tiling->side, ahead = 8 * SL_TILE;
-    const int64_t lead_i = sl_elements_to_line(from, columns, height), lead_j = sl_elements_to_line(to, rows, width);
-    const int64_t first_i = lead_i > 0 ? lead_i - SL_TILE : 0;
-    const int64_t first_j = lead_j > 0 && !(tiling->staged && tiling->joined) ? lead_j - SL_TILE : 0;
-    for (int64_t top = first_i, end; top < height; top = end) {
-        end = sl_min(height, top + tiling->down);
-        for (int64_t left = first_j; left < width; left += side) {
-            sl_begin_block(&tiling->now, columns, left, side, width);
-            /* Where the columns end, those of the next block are read, beside or below, or of the next turn. */
-            const int more = left + side < width;
-            const element *const below_this = end < height ? from + end : after;
-            const element *const next = !tiling->deep ? 0 : more ? from + sl_max(0, top) : below_this;
-            if (next)
-                sl_begin_block(&tiling->then, columns, more ? left + side : 0, side, width);
-            for (int64_t below = top; below < end; below += SL_TILE) {
-                const int64_t over = below + ahead - end, begin = end - top < ahead ? below - top : over;
-                sl_transpose_beside(tiling, to, rows, from, columns, below, end, (below - top) / SL_TILE,
-                                    next && over > 0 ? next + begin : 0);
-            }
-        }
-    }
-}
-
 /* Transposes that write whole lines of the output, and in blocks of long runs of the source.
  *
  * Assumes: axes with as few levels as sl_simplify_axis leaves; of one level for blocks.
- * Needs: caches, pieces, transpose_panels, transpose_pieces, transpose_strips, transpose_tile. */
+ * Needs: pieces, transpose_choice, transpose_panels, transpose_pieces, transpose_strips, transpose_tile. */
 
 #if SL_HAS_PANELS
+#if SL_VECTOR_BYTES > 16
+/* Does the same as sl_transpose_even_rows for SL_TILE columns. */
+SL_OUT_OF_LINE void sl_transpose_rows_first(element *restrict to, int64_t row_step, const element *restrict from,
+                                            int64_t column_step, int64_t rows)
+{
+    for (int64_t top = 0; top < rows; top += SL_LANES_16) {
+        const int64_t i = sl_min(top, rows - SL_LANES_16);
+        SL_UNROLL
+        for (int64_t j = 0; j < SL_TILE; j += SL_STRIP) {
+            const element *at[SL_STRIP];
+            sl_begin_even_strip(at, from + i + j * column_step, column_step);
+            sl_transpose_rows(to + i * row_step + j, 0, row_step, at, 0);
+        }
+    }
+}
+#endif
+
 /* How many lines of the output, side by side, are written of a few rows before the next rows; 0 if a transpose takes
  * less time otherwise.  As many lines wait in the processor to be written as a strip has bytes (64 stores): of these,
  * half a set or less may fall into one set, or they leave the cache before they are whole.  The lines that are read
@@ -5045,186 +4780,243 @@ SL_OUT_OF_LINE void sl_transpose_in_blocks(element *restrict to, const sl_axis *
 }
 #endif
 
-/* A transpose in tiles, or another way that takes less time: the choice of the way, for all turns.
+/* A transpose of large arrays in a way that takes less time than tiles: the choice of the way, for all turns.
  *
  * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
- * Needs: caches, far_stores, pieces, tiles, transpose_fetched_levels, transpose_fetched_lines, transpose_levels,
- * transpose_panels, transpose_tiling, transpose_whole_lines. */
+ * Needs: transpose_choice, transpose_fetched_levels, transpose_fetched_lines, transpose_levels, transpose_panels,
+ * transpose_staging, transpose_whole_lines, ways. */
 
-/* Whether an output that is written *times* times, *bytes* bytes each, is near. */
-SL_INLINE int sl_is_near(int64_t bytes, int64_t times)
+#if SL_HAS_LARGE_WAYS
+/* The ways to transpose once, but for levels; tiles and bands do all that the others leave. */
+typedef enum { SL_IN_TILES, SL_IN_LINES, SL_IN_FETCHED_LINES, SL_IN_PANELS, SL_IN_BLOCKS } sl_way;
+
+/* Chooses the way to transpose *bytes* bytes once, and sets the *lines* abreast.  Where stores wait, lines are fetched
+ * and written whole, unless they are far: those are staged.  Elsewhere, whole lines take the least time where their
+ * sets hold them.  Else bands are for fewer rows or columns than *fewest*; panels for lines that crowd sets on both
+ * sides; blocks for those that are read.  What is *deep* is read ahead, in tiles or panels.  Where stores wait, of
+ * these only bands pay, and panels where a tile comes to a line four times.  Small elements have fetched lines only. */
+SL_INLINE sl_way sl_choose_way(const sl_axis *rows, const sl_axis *columns, int64_t bytes, int64_t fewest,
+                               sl_distance distance, int deep, int64_t *lines)
 {
-    return bytes < SL_NEAR_LEAST / times || bytes < SL_NEAR_BYTES / times;
-}
-
-/* The ways to transpose once, but for levels; tiles do all that the others leave. */
-typedef enum { SL_IN_TILES, SL_IN_BAND, SL_IN_LINES, SL_IN_FETCHED_LINES, SL_IN_PANELS, SL_IN_BLOCKS } sl_way;
-
-/* Chooses the way to transpose *bytes* bytes once, and sets the *lines* abreast.  Where stores *wait*, lines are
- * fetched and written whole, unless they are far: those are staged.  Elsewhere, whole lines take the least time where
- * their sets hold them.  Else bands are for fewer rows or columns than *fewest*, of lines that stay in the cache;
- * panels for lines that crowd sets on both sides; blocks for those that are read.  What is *deep* is read ahead, in
- * tiles or panels.  Where stores wait, of these only bands pay, and panels where a tile comes to a line four times. */
-SL_INLINE sl_way sl_choose_way(const sl_axis *rows, const sl_axis *columns, int64_t bytes, int64_t fewest, int far,
-                               int wait, int deep, int many, sl_crowd crowd, int64_t *lines)
-{
-    const int64_t few = sl_min(sl_extent(rows), sl_extent(columns));
-    const int is_band = few >= SL_LANES_16 && few < fewest && rows->high == 1 && columns->high == 1;
 #if SL_HAS_PANELS
-    (void)many;
-    if (bytes < SL_NEAR_LEAST)
-        return is_band ? SL_IN_BAND : SL_IN_TILES;
-    const int waits = SL_STORES_WAIT;
-    if (wait && !(far && sl_begins_lines(rows)) && sl_pays_in_fetched_lines(rows, columns, bytes))
+    if (SL_STORES_WAIT && distance.wait && !(distance.far && sl_begins_lines(rows)) &&
+        sl_pays_in_fetched_lines(rows, columns, bytes))
         return SL_IN_FETCHED_LINES;
-    *lines = !waits && !deep ? sl_lines_abreast(rows, columns, crowd) : 0;
+    if (SL_STORES_WAIT && !SL_HAS_FOUR_VISITS)
+        return SL_IN_TILES;
+    const sl_crowd crowd = sl_crowd_of(rows, columns);
+    *lines = !SL_STORES_WAIT && !deep ? sl_lines_abreast(rows, columns, crowd) : 0;
     if (*lines > 0)
         return SL_IN_LINES;
-    if (is_band && (few < SL_TILED_FROM || sl_keeps_lines(rows, SL_WAYS)))
-        return SL_IN_BAND;
-    if ((!waits || SL_HAS_FOUR_VISITS) && !far && sl_pays_in_panels(rows, columns, crowd, deep))
-        return SL_IN_PANELS;
-    return !waits && !deep && sl_pays_in_blocks(rows, columns, crowd) ? SL_IN_BLOCKS : SL_IN_TILES;
-#elif SL_HAS_STRIPS
-    (void)deep, (void)crowd, (void)lines;
-    if (bytes >= SL_NEAR_LEAST && SL_STORES_WAIT && sl_pays_in_fetched_lines(rows, columns, !wait, far))
-        return SL_IN_FETCHED_LINES;
-    if (bytes >= SL_NEAR_LEAST && few >= SL_TILED_FROM && !sl_keeps_lines(rows, SL_WAYS))
+    if (sl_is_band(rows, columns, bytes, fewest, 1))
         return SL_IN_TILES;
-    return is_band && sl_pays_in_strips(rows, columns, bytes, many) ? SL_IN_BAND : SL_IN_TILES;
+    if (!distance.far && sl_pays_in_panels(rows, columns, crowd, deep))
+        return SL_IN_PANELS;
+    return !SL_STORES_WAIT && !deep && sl_pays_in_blocks(rows, columns, crowd) ? SL_IN_BLOCKS : SL_IN_TILES;
 #else
-    (void)bytes, (void)far, (void)wait, (void)deep, (void)many, (void)crowd, (void)lines;
-    return is_band ? SL_IN_BAND : SL_IN_TILES;
+    (void)bytes, (void)fewest, (void)deep, (void)lines;
+    return SL_STORES_WAIT && sl_pays_in_fetched_lines(rows, columns, distance.near, distance.far)
+               ? SL_IN_FETCHED_LINES
+               : SL_IN_TILES;
 #endif
 }
 
-/* Transposes once, not in tiles but in *way*; of lines, *abreast* are side by side. */
+/* Transposes once, in *way*; of lines, *abreast* are side by side.  Where the text says whether stores wait, the
+ * compiler leaves out the ways that are for other processors. */
 SL_INLINE void sl_transpose_in(sl_way way, element *restrict to, const sl_axis *rows, const element *restrict from,
-                               const sl_axis *columns, int64_t abreast, int near, int far)
+                               const sl_axis *columns, int64_t abreast, sl_distance distance)
 {
-    if (way == SL_IN_BAND)
-        sl_transpose_band(to, rows->step, from, columns->step, rows->count, columns->count);
-#if SL_HAS_FETCHED_LINES
-    else if (way == SL_IN_FETCHED_LINES)
-        sl_transpose_in_fetched_lines(to, rows, from, columns, near, far);
-#endif
+    if (SL_STORES_WAIT && way == SL_IN_FETCHED_LINES)
+        sl_transpose_in_fetched_lines(to, rows, from, columns, distance.near, distance.far);
 #if SL_HAS_PANELS
-    else if (way == SL_IN_LINES)
+    else if (!SL_STORES_WAIT && way == SL_IN_LINES)
         sl_transpose_in_lines(to, rows, from, columns, abreast);
-    else if (way == SL_IN_PANELS)
+    else if ((!SL_STORES_WAIT || SL_HAS_FOUR_VISITS) && way == SL_IN_PANELS)
         sl_transpose_panels(to, rows, from, columns);
-    else
+    else if (!SL_STORES_WAIT)
         sl_transpose_in_blocks(to, rows, from, columns);
 #else
-    (void)abreast, (void)near, (void)far;
+    (void)abreast;
 #endif
 }
-
-/* Transposes between the axes *rows* and *columns*, *turns* times. */
-SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, const element *restrict from,
-                                    const sl_axis *columns, const sl_turns *turns, int far)
-{
-    const int64_t times = turns->count * turns->high, fewest = SL_FEWEST_TILED(far);
-    const int64_t bytes = sl_extent(rows) * sl_extent(columns) * SL_ELEMENT_SIZE;
-#if SL_HAS_LEVELS
-    if (!far && bytes >= SL_NEAR_LEAST / times && bytes < SL_FAR_BYTES / 4 / times &&
-        sl_transpose_levels(to, rows, from, columns, turns))
-        return;
 #endif
-    const int near = sl_is_near(bytes, times), wait = !near && SL_STORES_WAIT;
-    /* An ordinary store reads the line first; sparing that pays from two thirds or half of SL_FAR_BYTES on. */
-    far |= !near && bytes >= (wait ? SL_FAR_BYTES / 3 * 2 : SL_FAR_BYTES / 2);
-#if SL_HAS_FETCHED_LEVELS
-    if (!far && bytes >= SL_NEAR_LEAST / times && sl_pays_in_fetched_levels(rows, columns) && SL_STORES_WAIT) {
+
+SL_DECLARE_LARGE(sl_transpose_large_array)
+{
+#if SL_HAS_LARGE_WAYS
+    const int64_t times = turns->count * turns->high, width = sl_extent(columns);
+    const int64_t bytes = sl_extent(rows) * width * SL_ELEMENT_SIZE;
+#if SL_HAS_PANELS
+    if (!SL_STORES_WAIT && !far && bytes < SL_FAR_BYTES / 4 / times &&
+        sl_transpose_levels(to, rows, from, columns, turns))
+        return 1;
+#endif
+    const sl_distance distance = sl_distance_of(bytes, times, far);
+#if SL_HAS_PANELS
+    if (SL_STORES_WAIT && !distance.far && sl_pays_in_fetched_levels(rows, columns)) {
         sl_transpose_fetched_levels(to, rows, from, columns, turns);
-        return;
+        return 1;
     }
 #endif
-    const int many = bytes >= (SL_ELEMENT_SIZE >= 4 ? SL_NEAR_LEAST : SL_NEAR_LEAST / times);
-    sl_crowd crowd = {0, 0};
-#if SL_HAS_PANELS || SL_HAS_LINES
-    if (many && (!SL_STORES_WAIT || SL_HAS_FOUR_VISITS))
-        crowd = sl_crowd_of(rows, columns);
-#endif
-    sl_tiling tiling;
-    sl_begin_tiling(&tiling, rows, columns, SL_STORES_WAIT ? (sl_crowd){0, 0} : crowd, near, far, wait,
-                    !near && !wait && bytes >= SL_FAR_BYTES / 4 / times);
+    if (bytes < SL_NEAR_LEAST)
+        return 0;
+    const int deep = sl_is_deep(distance, bytes, times) || sl_has_staged_tiles(rows, width, distance);
     int64_t abreast = 0;
-    const sl_way way = sl_choose_way(rows, columns, bytes, fewest, far, wait, tiling.deep, many, crowd, &abreast);
+    const sl_way way = sl_choose_way(rows, columns, bytes, SL_FEWEST_TILED(far), distance, deep, &abreast);
+    if (way == SL_IN_TILES)
+        return 0;
     for (int64_t turn = 0; turn < times; ++turn) {
         const int64_t c = turn % turns->count, h = turn / turns->count;
-        element *const into = to + c * turns->to_step + h * turns->to_leap;
-        const element *const out_of = from + c * turns->step + h * turns->leap;
-        if (way != SL_IN_TILES) {
-            sl_transpose_in(way, into, rows, out_of, columns, abreast, near, far);
-            continue;
-        }
-        const element *after = 0;
-        if (turn + 1 < times)
-            after = c + 1 < turns->count ? out_of + turns->step : from + (h + 1) * turns->leap;
-        sl_transpose_in_tiles(&tiling, into, rows, out_of, columns, after);
+        sl_transpose_in(way, to + c * turns->to_step + h * turns->to_leap, rows,
+                        from + c * turns->step + h * turns->leap, columns, abreast, distance);
     }
-    if (tiling.staged && far)
-        sl_store_fence();
+    return 1;
+#else
+    (void)to, (void)rows, (void)from, (void)columns, (void)turns, (void)far;
+    return 0;
+#endif
 }
 
-/* Ways: the prototype of a transpose of any extents and strides, which may be compiled apart.
+/* Transposes of few rows and columns, many times, by row plans: pixel shuffles, whose pixels follow each other.
  *
- * Assumes: output and source do not overlap.
- * Needs: axes, streams. */
+ * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
+ * Needs: axes, integers, plans, row_plans, ways. */
 
-/* The functions for k streams, at k; 0 where a kernel does without.  It can be linked to others once calls *wanted*
- * them, as the bits 1 << k; where not, *wanted* is 0. */
-#define SL_MOST_STREAMS 4
-typedef struct {
-    sl_split_streams *split[SL_MOST_STREAMS + 1];
-    sl_join_streams *join[SL_MOST_STREAMS + 1];
-    int32_t *wanted;
-} sl_streams;
+/* From how many windows of a lane on a plan takes longer than squares. */
+#define SL_MANY_WINDOWS 3
 
-/* How the definition begins.  By addresses: a struct of numbers that is passed as a value is copied by vectors, each of
- * which waits for the stores of the numbers. */
-#define SL_DECLARE_TRANSPOSE(name)                                                                                   \
-    SL_LINKABLE void name(element *restrict to, sl_axis *rows, const element *restrict from, sl_axis *columns,       \
-                          sl_turns *turns, const sl_streams *streams, int far)
-#ifdef SL_LINKED
-SL_DECLARE_TRANSPOSE(sl_transpose_simplified);
+/* How many windows of 16 bytes hold *count* elements at these offsets. */
+SL_INLINE int64_t sl_windows_of(const int64_t *offset, int64_t count)
+{
+    int64_t windows = 0, done = INT64_MIN; /* elements up to there are in a window */
+    for (;; ++windows) {
+        int64_t first = INT64_MAX;
+        for (int64_t k = 0; k < count; ++k)
+            first = offset[k] > done ? sl_min(first, offset[k]) : first;
+        if (first == INT64_MAX)
+            return windows;
+        done = first + 16 - SL_ELEMENT_SIZE;
+    }
+}
+
+/* Transposes, if there is a plan for the turns, which write the rows of the output that follow each other side by side.
+ * Returns whether there is.  Where there are *squares*, a plan of many windows is none. */
+SL_OUT_OF_LINE int sl_transpose_by_plan(element *restrict to, const sl_axis *rows, const element *restrict from,
+                                        const sl_axis *columns, const sl_turns *turns, int squares)
+{
+#if SL_HAS_PLANNED_TURNS
+    const int64_t height = sl_extent(rows), width = sl_extent(columns), size = sizeof(element);
+    const int64_t beside = sl_rows_beside(rows, width), runs = beside * width;
+    int64_t offset[SL_PLANNED_ELEMENTS];
+    for (int64_t i = 0; i < beside; ++i)
+        for (int64_t j = 0; j < width; ++j)
+            offset[i * width + j] = (sl_offset(columns, j) + i) * size;
+    if (squares && sl_windows_of(offset, sl_min(runs, 16 / size)) >= SL_MANY_WINDOWS)
+        return 0;
+    sl_plan plan;
+    if (!sl_plan_turns(&plan, offset, runs, size, turns->step * size, turns->count))
+        return 0;
+    for (int64_t turn = 0; turn < turns->high; ++turn)
+        for (int64_t i = 0; i < height; i += beside)
+            sl_write_rows(&plan, (unsigned char *)(to + turn * turns->to_leap + sl_offset(rows, i)),
+                          (const unsigned char *)(from + turn * turns->leap + i), turns->step * size, turns->count, 1,
+                          0, 0);
+    return 1;
+#else
+    (void)to, (void)rows, (void)from, (void)columns, (void)turns, (void)squares;
+    return 0;
+#endif
+}
+
+/* Transposes of small matrices, many times: one square of all turns of a block in one loop, so that the offsets of its
+ * rows and columns stay in registers.
+ *
+ * Assumes: as pieces, but for SL_SMALL_SIDE rows and columns at most, and at least as many as a square has.
+ * Needs: integers, pieces, zips. */
+
+#if SL_HAS_SHUFFLES
+/* The step of sl_zip_square for *vectors* vectors, a literal: those of a square of half as many rows and columns, of
+ * which each vector has two, too. */
+SL_ALWAYS_INLINE void sl_zip_vectors(sl_lanes_16 row[SL_LANES_16], const int vectors)
+{
+    sl_lanes_16 zipped[SL_LANES_16];
+    SL_UNROLL
+    for (int k = 0; k < vectors / 2; ++k) {
+        const sl_lanes_16 a = row[k], b = row[k + vectors / 2];
+        zipped[2 * k] = __builtin_shufflevector(a, b, SL_EACH_OF_16(SL_ZIP_LOW, 0, SL_LANES_16));
+        zipped[2 * k + 1] = __builtin_shufflevector(a, b, SL_EACH_OF_16(SL_ZIP_HIGH, 0, SL_LANES_16));
+    }
+    SL_UNROLL
+    for (int k = 0; k < vectors; ++k)
+        row[k] = zipped[k];
+}
+
+/* Loads 8 bytes at *low* and 8 at *high*, and stores the halves of a vector there. */
+SL_ALWAYS_INLINE sl_bytes_16 sl_load_eights(const void *low, const void *high)
+{
+    typedef uint64_t __attribute__((may_alias, aligned(1))) anywhere;
+    typedef uint64_t words __attribute__((vector_size(16)));
+    return (sl_bytes_16)(words){*(const anywhere *)low, *(const anywhere *)high};
+}
+SL_ALWAYS_INLINE void sl_store_eights(void *low, void *high, sl_bytes_16 v)
+{
+    typedef uint64_t __attribute__((may_alias, aligned(1))) anywhere;
+    typedef uint64_t words __attribute__((vector_size(16)));
+    *(anywhere *)low = ((words)v)[0];
+    *(anywhere *)high = ((words)v)[1];
+}
+
+/* Transposes the square whose columns begin at *at* and whose rows begin at *into*, *count* times.  Out of line: beside
+ * the loops over squares there are too few registers. */
+SL_OUT_OF_LINE void sl_transpose_square_turns(element *const into[SL_SMALL_SQUARE],
+                                              const element *const at[SL_SMALL_SQUARE], int64_t count,
+                                              int64_t to_step, int64_t step)
+{
+    const int side = SL_SMALL_SQUARE, vectors = side * side / SL_LANES_16;
+    element *write[SL_SMALL_SQUARE]; /* in registers: a store may be to what is at *into* */
+    const element *read[SL_SMALL_SQUARE];
+    SL_UNROLL
+    for (int k = 0; k < side; ++k) {
+        write[k] = into[k];
+        read[k] = at[k];
+    }
+    for (int64_t turn = 0, o = 0, i = 0; turn < count; ++turn, o += to_step, i += step) {
+        sl_lanes_16 row[SL_LANES_16];
+        SL_UNROLL
+        for (int k = 0; k < vectors; ++k)
+            row[k] = (sl_lanes_16)(side == SL_LANES_16 ? sl_load_16(read[k] + i)
+                                                       : sl_load_eights(read[2 * k] + i, read[2 * k + 1] + i));
+        SL_ZIP_UNTIL(side, sl_zip_vectors(row, vectors));
+        SL_UNROLL
+        for (int k = 0; k < vectors; ++k)
+            if (side == SL_LANES_16)
+                sl_store_16(write[k] + o, (sl_bytes_16)row[k]);
+            else
+                sl_store_eights(write[2 * k] + o, write[2 * k + 1] + o, (sl_bytes_16)row[k]);
+    }
+}
+
+SL_DECLARE_SMALL(sl_transpose_small)
+{
+    const int64_t side = SL_SMALL_SQUARE;
+    for (int64_t top = 0; top < rows; top += side)
+        for (int64_t left = 0; left < columns; left += side) { /* the last squares overlap the ones before */
+            const int64_t i = sl_min(top, rows - side), j = sl_min(left, columns - side);
+            element *into[SL_SMALL_SQUARE];
+            const element *at[SL_SMALL_SQUARE];
+            for (int64_t k = 0; k < side; ++k) {
+                into[k] = to + row[i + k] + j;
+                at[k] = from + i + column[j + k];
+            }
+            sl_transpose_square_turns(into, at, count, to_step, step);
+        }
+}
 #endif
 
-/* A transpose of any extents and strides: simplified, then done by streams, by tiles, or at once for all turns.
+/* Transposes of small matrices, many times: a block of turns after the other.
  *
- * Assumes: output and source do not overlap.
- * Needs: pieces, streams, tiles, transpose_rows, transpose_tiles, wanted, ways. */
-
-/* Moves the outer level of *far* to *near*, the shorter axis, if it continues where *near* ends. */
-SL_OUT_OF_LINE void sl_move_level(sl_axis *near, sl_axis *far)
-{
-    if (near->high == 1 && far->high > 1 && far->top == 1 && far->leap == near->count && near->count < far->count) {
-        near->high = far->high;
-        near->leap = far->count;
-        sl_simplify_axis(near);
-        far->high = 1;
-    }
-}
-
-/* Whether so few rows and columns are transposed so many times that a loop over the turns, for each element, takes less
- * than a call for each turn.  A call moves squares at once where a side of one level has a whole one; but what is
- * thinner than a small square is planned for all turns, where plans are. */
-#define SL_FEW_ELEMENTS (SL_ELEMENT_SIZE == 1 ? 128 : SL_ELEMENT_SIZE == 2 ? 64 : 56)
-#define SL_FEW_IN_SQUARES 16
-#define SL_MANY_TURNS 16
-SL_INLINE int sl_has_squares(const sl_axis *rows, const sl_axis *columns)
-{
-    const int64_t square = SL_TILE / 4;
-    if (SL_HAS_PLANNED_TURNS && sl_min(sl_extent(rows), sl_extent(columns)) < SL_SMALL_SQUARE)
-        return 0;
-    return rows->high == 1 && columns->high == 1 && (rows->count >= square || columns->count >= square);
-}
-SL_INLINE int sl_is_few(const sl_axis *rows, const sl_axis *columns, const sl_turns *turns)
-{
-    const int64_t most = sl_has_squares(rows, columns) ? SL_FEW_IN_SQUARES : SL_FEW_ELEMENTS;
-    return turns->count >= SL_MANY_TURNS && sl_extent(rows) <= most / sl_extent(columns);
-}
+ * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1; see transpose_ways for the choice.
+ * Needs: axes, integers, pieces, transpose_rows, transpose_small, ways. */
 
 /* Bytes of the turns that are done together, of output and source: the first-level cache keeps them. */
 #define SL_FEW_BYTES 16384
@@ -5249,23 +5041,6 @@ SL_OUT_OF_LINE void sl_transpose_few(element *restrict to, const sl_axis *rows, 
         }
 }
 
-/* Whether a matrix is so small that it is done square by square, each for all turns.  Where both axes have one level,
- * streams and tiles take less time from fewer bytes on. */
-#define SL_SMALL_BYTES 1024
-#define SL_SMALL_BYTES_OF_ONE_LEVEL 768
-SL_INLINE int sl_is_small(const sl_axis *rows, const sl_axis *columns, const sl_turns *turns)
-{
-    const int64_t height = sl_extent(rows), width = sl_extent(columns);
-    const int64_t least = sl_min(height, width), longest = sl_max(height, width);
-    const int levels = rows->high > 1 || columns->high > 1;
-    if (!levels && least <= 4 && longest >= 64 / SL_ELEMENT_SIZE)
-        return 0;
-    return SL_HAS_SHUFFLES && turns->count >= SL_MANY_TURNS / 4 && turns->count * turns->high >= SL_MANY_TURNS &&
-           least >= SL_SMALL_SQUARE && (SL_ELEMENT_SIZE > 2 || least < 16 / SL_ELEMENT_SIZE) &&
-           longest <= SL_SMALL_SIDE &&
-           height * width <= (levels ? SL_SMALL_BYTES : SL_SMALL_BYTES_OF_ONE_LEVEL) / SL_ELEMENT_SIZE;
-}
-
 /* Transposes small matrices, many times: a block of turns after the other. */
 SL_OUT_OF_LINE void sl_transpose_by_squares(element *restrict to, const sl_axis *rows, const element *restrict from,
                                             const sl_axis *columns, const sl_turns *turns)
@@ -5286,6 +5061,353 @@ SL_OUT_OF_LINE void sl_transpose_by_squares(element *restrict to, const sl_axis 
 #else
     (void)to, (void)rows, (void)from, (void)columns, (void)turns;
 #endif
+}
+
+SL_DECLARE_SMALL_MATRICES(sl_transpose_small_matrices)
+{
+    if (plan && sl_transpose_by_plan(to, rows, from, columns, turns, squares))
+        return 1;
+    if (squares)
+        sl_transpose_by_squares(to, rows, from, columns, turns);
+    else if (elements)
+        sl_transpose_few(to, rows, from, columns, turns);
+    return squares || elements;
+}
+
+/* Tiles: the prototype of transposes in tiles, which may be compiled apart.
+ *
+ * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
+ * Needs: axes. */
+
+#ifdef SL_LINKED
+/* Transposes between the axes *rows* and *columns*, *turns* times: see transpose_tiles. */
+SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, const element *restrict from,
+                                    const sl_axis *columns, const sl_turns *turns, int far);
+#endif
+
+/* A transpose in tiles, once: blocks of tiles, read ahead, staged or written tile by tile.
+ *
+ * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
+ * Needs: pieces, transpose_choice, transpose_lines, transpose_pieces, transpose_staging, transpose_tile. */
+
+/* Returns the length of the tile that begins at *at*, cut to 0 <= k < extent, and moves *at* to its begin.  A cut
+ * tile is lengthened to whole squares, which overlap another tile. */
+SL_INLINE int64_t sl_tile_length(int64_t *at, int64_t extent)
+{
+    const int64_t end = sl_min(extent, *at + SL_TILE), begin = sl_max(0, *at);
+    const int64_t length = sl_min(extent, (end - begin + SL_LANES_16 - 1) / SL_LANES_16 * SL_LANES_16);
+    *at = sl_min(begin, extent - length);
+    return length;
+}
+
+/* Prefetches what the next four tiles, one below the other, read.  Of each four tiles, tile *turn* prefetches a
+ * quarter of the columns, all four lines at once; *from* is where that tile begins. */
+SL_ALWAYS_INLINE void sl_read_ahead(const element *from, const int64_t column[SL_TILE], int64_t turn)
+{
+    for (int64_t k = turn * (SL_TILE / 4); k < (turn + 1) * (SL_TILE / 4); ++k)
+        for (int64_t line = 4; line < 8; ++line)
+            __builtin_prefetch(from + column[k] + (line - turn) * SL_TILE, 0, 2);
+}
+
+/* Prefetches a tile that begins at *from*, a line of each column. */
+SL_ALWAYS_INLINE void sl_read_tile(const element *from, const int64_t column[SL_TILE])
+{
+    for (int64_t k = 0; k < SL_TILE; ++k)
+        __builtin_prefetch(from + column[k], 0, 2);
+}
+
+/* Fetches the *rows* cache lines of the output that a tile will write: a store that waits for its line holds up the
+ * stores after it. */
+SL_ALWAYS_INLINE void sl_fetch_output(const element *to, const int64_t *row, int64_t rows)
+{
+    for (int64_t i = 0; i < rows; ++i)
+        __builtin_prefetch(to + row[i], 1, 3);
+}
+
+/* Tiles side by side: tile k begins at column right[k] and is wide[k] columns wide; it reads from read[k] on, its
+ * columns are column[k] further. */
+typedef struct {
+    const int64_t *column[SL_TILES_PER_BLOCK];
+    int64_t right[SL_TILES_PER_BLOCK], read[SL_TILES_PER_BLOCK], wide[SL_TILES_PER_BLOCK], tiles;
+    sl_offset_table across[SL_TILES_PER_BLOCK][2];
+} sl_block;
+
+/* Places the tiles of the block of columns *left* to *left* + *side*. */
+SL_OUT_OF_LINE void sl_begin_block(sl_block *block, const sl_axis *columns, int64_t left, int64_t side, int64_t width)
+{
+    int64_t tiles = 0;
+    const int64_t end = sl_min(width, left + side);
+    for (int64_t beside = left; beside < end; beside += SL_TILE, ++tiles) {
+        block->right[tiles] = beside;
+        block->wide[tiles] = sl_tile_length(&block->right[tiles], width);
+        block->column[tiles] = sl_offsets_from(block->across[tiles], columns, block->right[tiles], block->wide[tiles],
+                                               &block->read[tiles]);
+    }
+    block->tiles = tiles;
+}
+
+/* Blocks that are long and narrow: the processor reads so many columns ahead by itself, and fetches lines in pairs. */
+#define SL_NARROW_SIDE sl_min(SL_TILES_PER_BLOCK * SL_TILE, sl_max(2 * SL_TILE, 32))
+
+/* How whole tiles are transposed: by tables of offsets; with one step each way, as it comes; or in the order that
+ * finishes the lines that are written, or those that are read, before they leave the cache. */
+typedef enum { SL_BY_TABLES, SL_EVENLY, SL_ROWS_FIRST, SL_COLUMNS_FIRST } sl_order;
+
+/* A transpose in tiles: what is the same for all its turns, and what they share. */
+typedef struct {
+    element held[SL_TILE * SL_STAGED_STEP] __attribute__((aligned(64)));
+    int64_t held_row[SL_TILE];
+    sl_block now, then; /* the block that is transposed, and the one that is read ahead */
+    sl_offset_table below[2];
+    int64_t height, width, side, down, readable, writable; /* blocks have *down* rows of *side* columns */
+    int far, staged, joined, fetched, deep, dense, lines;
+    sl_order order;
+} sl_tiling;
+
+/* The order for *even* axes whose tiles *crowd* sets. */
+SL_INLINE sl_order sl_order_of(int even, sl_crowd crowd)
+{
+    if (!even || !SL_HAS_EVEN_TILES)
+        return SL_BY_TABLES;
+    if (!SL_HAS_ORDERED_TILES || (crowd.written <= SL_WAYS && crowd.read <= SL_WAYS))
+        return SL_EVENLY;
+    return crowd.written < crowd.read ? SL_COLUMNS_FIRST : SL_ROWS_FIRST;
+}
+
+/* Begins the tiling of an output at that *distance*; the source is read ahead, along its rows, if it is *deep* or
+ * staged. */
+SL_OUT_OF_LINE void sl_begin_tiling(sl_tiling *tiling, const sl_axis *rows, const sl_axis *columns, sl_crowd crowd,
+                                    sl_distance distance, int deep)
+{
+    const int far = distance.far, wait = distance.wait;
+    const int64_t height = sl_extent(rows), width = sl_extent(columns);
+    tiling->height = height;
+    tiling->width = width;
+    tiling->far = far;
+    /* Rows that follow each other are staged so, and written as one. */
+    tiling->joined = sl_is_joined(rows, width);
+    tiling->staged = sl_has_staged_tiles(rows, width, distance);
+    /* Rows that share lines follow each other: the processor fetches their lines by itself. */
+    tiling->fetched = wait && !(tiling->staged && far) && (rows->step >= SL_TILE || rows->step < 0);
+    tiling->deep = tiling->staged || deep;
+    /* Of far rows of whole lines, where stores wait. */
+    const int narrow = wait && far && tiling->staged && !tiling->joined && sl_begins_lines(rows);
+    tiling->side = narrow ? SL_NARROW_SIDE : SL_TILES_PER_BLOCK * SL_TILE;
+    tiling->down = narrow ? SL_ROWS_OF_PAGES : tiling->deep ? height + SL_TILE : tiling->side;
+    tiling->order = sl_order_of(rows->high == 1 && columns->high == 1 && !tiling->staged, crowd);
+    tiling->lines = SL_HAS_LINES && crowd.read >= 2 * SL_WAYS;
+    /* Rows follow each other where no level ends inside a tile: in the first of the two offset tables. */
+    tiling->dense = SL_HAS_DENSE_SQUARES && width == SL_LANES_16 && rows->step == SL_LANES_16 && rows->count >= SL_TILE;
+    /* Disabled for decreasing offsets: only the last offset of each square is bounds-checked. */
+    const int64_t none = INT64_MIN / 2, steps = (columns->count - 1) * columns->step;
+    const int64_t leaps = steps + (columns->high - 1) * columns->leap;
+    const int upwards = columns->step >= 0 && (columns->high == 1 || columns->leap >= steps) &&
+                        (columns->top == 1 || columns->jump >= leaps);
+    const int follow = rows->step == width && rows->high == 1 && width < SL_LANES_16 && !tiling->staged;
+    tiling->readable = upwards ? leaps + (columns->top - 1) * columns->jump + height : none;
+    tiling->writable = follow ? height * width : none;
+    tiling->below[0].phase = tiling->below[1].phase = -1;
+    for (int64_t k = 0; k < SL_TILES_PER_BLOCK; ++k)
+        for (int64_t table = 0; table < 2; ++table)
+            tiling->now.across[k][table].phase = tiling->then.across[k][table].phase = -1;
+}
+
+/* Transposes a tile of *high* rows and *wide* columns, a whole one or a part: row[i] and column[j] are offsets, the
+ * steps those of even axes.  The source is readable, and the output writable, for so many elements from here on. */
+SL_ALWAYS_INLINE void sl_transpose_any_tile(const sl_tiling *tiling, element *restrict to, const int64_t *row,
+                                            int64_t row_step, const element *restrict from, const int64_t *column,
+                                            int64_t column_step, int64_t high, int64_t wide, int64_t readable,
+                                            int64_t writable)
+{
+    if (high == SL_TILE && wide == SL_TILE) {
+#if SL_HAS_ORDERED_TILES
+        if (tiling->order == SL_COLUMNS_FIRST) {
+            sl_transpose_columns_first(to, row_step, from, column_step);
+            return;
+        }
+        if (tiling->order == SL_ROWS_FIRST) {
+            sl_transpose_even_rows(to, row_step, from, column_step, SL_TILE, SL_TILE);
+            return;
+        }
+#endif
+#if SL_HAS_EVEN_TILES
+        if (tiling->order == SL_EVENLY) {
+            sl_transpose_even_tile(to, row_step, from, column_step);
+            return;
+        }
+#endif
+        (void)row_step, (void)column_step;
+        sl_transpose_tile(to, row, from, column);
+    }
+#if SL_HAS_LINES
+    else if (tiling->lines && high == SL_TILE && wide >= SL_LANES_MAX)
+        sl_transpose_lines(to, row, from, column, wide);
+#endif
+    else if (tiling->dense && row == tiling->below->offset && high >= SL_LANES_MAX)
+        sl_transpose_dense(to, row, from, column, high);
+    else if (high >= SL_LANES_16 && wide >= SL_LANES_16)
+        sl_transpose_part(to, row, from, column, high, wide);
+    else
+        sl_transpose_thin(to, row, from, column, high, wide, readable, writable);
+}
+
+/* Transposes the tiles of a block that begin at row *below*, which are *number* from its top; it ends at row *end*.
+ * *beside* is where those of the block that is read ahead are read, or null. */
+SL_ALWAYS_INLINE void sl_transpose_beside(sl_tiling *tiling, element *restrict to, const sl_axis *rows,
+                                          const element *restrict from, const sl_axis *columns, int64_t below,
+                                          int64_t end, int64_t number, const element *beside)
+{
+    const sl_block *const now = &tiling->now, *const then = &tiling->then;
+    int64_t i = below, write;
+    const int64_t high = sl_tile_length(&i, tiling->height), tiles = now->tiles, left = now->right[0];
+    const int64_t *const row = sl_offsets_from(tiling->below, rows, i, high, &write);
+    element *const block = to + write + left; /* what is written now: *high* by *count* */
+    const int64_t count = now->right[tiles - 1] + now->wide[tiles - 1] - left;
+    if (tiling->staged)
+        sl_place_staged(tiling->held_row, block, row, high, count);
+    const int ahead = tiling->deep && high == SL_TILE && below + 8 * SL_TILE <= end;
+    for (int64_t k = 0; k < tiles; ++k) {
+        const element *const source = from + now->read[k] + i;
+        const int64_t right = now->right[k] - left, wide = now->wide[k];
+        if (ahead && wide == SL_TILE)
+            sl_read_ahead(source, now->column[k], number % 4);
+        if (beside && k < then->tiles && then->wide[k] == SL_TILE)
+            sl_read_tile(beside + then->read[k], then->column[k]);
+        if (tiling->fetched)
+            sl_fetch_output(block + right, row, high);
+        sl_transpose_any_tile(tiling, tiling->staged ? tiling->held + right : block + right,
+                              tiling->staged ? tiling->held_row : row, rows->step, source, now->column[k],
+                              columns->step, high, wide, tiling->readable - i - now->read[k],
+                              tiling->writable - write);
+    }
+    if (tiling->staged)
+        sl_write_staged_rows(block, row, tiling->held, tiling->held_row, high, count, tiling->far);
+}
+
+/* Transposes once, in blocks of SL_TILES_PER_BLOCK by SL_TILES_PER_BLOCK tiles: the TLB has few entries.  Tiles begin
+ * at cache lines if they can.  *after* is where the next turn reads, or null. */
+SL_INLINE void sl_transpose_in_tiles(sl_tiling *tiling, element *restrict to, const sl_axis *rows,
+                                     const element *restrict from, const sl_axis *columns, const element *after)
+{
+    const int64_t height = tiling->height, width = tiling->width, side = tiling->side, ahead = 8 * SL_TILE;
+    const int64_t lead_i = sl_elements_to_line(from, columns, height), lead_j = sl_elements_to_line(to, rows, width);
+    const int64_t first_i = lead_i > 0 ? lead_i - SL_TILE : 0;
+    const int64_t first_j = lead_j > 0 && !(tiling->staged && tiling->joined) ? lead_j - SL_TILE : 0;
+    for (int64_t top = first_i, end; top < height; top = end) {
+        end = sl_min(height, top + tiling->down);
+        for (int64_t left = first_j; left < width; left += side) {
+            sl_begin_block(&tiling->now, columns, left, side, width);
+            /* Where the columns end, those of the next block are read, beside or below, or of the next turn. */
+            const int more = left + side < width;
+            const element *const below_this = end < height ? from + end : after;
+            const element *const next = !tiling->deep ? 0 : more ? from + sl_max(0, top) : below_this;
+            if (next)
+                sl_begin_block(&tiling->then, columns, more ? left + side : 0, side, width);
+            for (int64_t below = top; below < end; below += SL_TILE) {
+                const int64_t over = below + ahead - end, begin = end - top < ahead ? below - top : over;
+                sl_transpose_beside(tiling, to, rows, from, columns, below, end, (below - top) / SL_TILE,
+                                    next && over > 0 ? next + begin : 0);
+            }
+        }
+    }
+}
+
+/* A transpose in tiles, or as a band, for all turns.
+ *
+ * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
+ * Needs: far_stores, pieces, tiles, transpose_choice, transpose_pieces, transpose_tiling. */
+
+/* Transposes between the axes *rows* and *columns*, *turns* times. */
+SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, const element *restrict from,
+                                    const sl_axis *columns, const sl_turns *turns, int far)
+{
+    const int64_t times = turns->count * turns->high;
+    const int64_t bytes = sl_extent(rows) * sl_extent(columns) * SL_ELEMENT_SIZE;
+    const int many = bytes >= (SL_ELEMENT_SIZE >= 4 ? SL_NEAR_LEAST : SL_NEAR_LEAST / times);
+    const int band = sl_is_band(rows, columns, bytes, SL_FEWEST_TILED(far), many);
+    const sl_distance distance = sl_distance_of(bytes, times, far);
+    sl_crowd crowd = {0, 0};
+#if SL_HAS_PANELS || SL_HAS_LINES
+    if (many && !band && !SL_STORES_WAIT)
+        crowd = sl_crowd_of(rows, columns);
+#endif
+    sl_tiling tiling;
+    if (!band)
+        sl_begin_tiling(&tiling, rows, columns, crowd, distance, sl_is_deep(distance, bytes, times));
+    for (int64_t turn = 0; turn < times; ++turn) {
+        const int64_t c = turn % turns->count, h = turn / turns->count;
+        element *const into = to + c * turns->to_step + h * turns->to_leap;
+        const element *const out_of = from + c * turns->step + h * turns->leap;
+        if (band) {
+            sl_transpose_band(into, rows->step, out_of, columns->step, rows->count, columns->count);
+            continue;
+        }
+        const element *after = 0;
+        if (turn + 1 < times)
+            after = c + 1 < turns->count ? out_of + turns->step : from + (h + 1) * turns->leap;
+        sl_transpose_in_tiles(&tiling, into, rows, out_of, columns, after);
+    }
+    if (!band && tiling.staged && distance.far)
+        sl_store_fence();
+}
+
+/* A transpose of any extents and strides: simplified, then done by streams, by tiles, or at once for all turns.
+ *
+ * Assumes: output and source do not overlap.
+ * Needs: caches, pieces, plans, streams, tiles, transpose_choice, transpose_pieces, transpose_tiles, wanted, ways. */
+
+/* Moves the outer level of *far* to *near*, the shorter axis, if it continues where *near* ends. */
+SL_OUT_OF_LINE void sl_move_level(sl_axis *near, sl_axis *far)
+{
+    if (near->high == 1 && far->high > 1 && far->top == 1 && far->leap == near->count && near->count < far->count) {
+        near->high = far->high;
+        near->leap = far->count;
+        sl_simplify_axis(near);
+        far->high = 1;
+    }
+}
+
+/* Whether so few rows and columns are transposed so many times that a loop over the turns, for each element, takes less
+ * than a call for each turn.  A call moves squares at once where a side of one level has a whole one; but what is
+ * thinner than a small square is planned for all turns, where plans are. */
+#define SL_FEW_ELEMENTS (SL_ELEMENT_SIZE == 1 ? 128 : SL_ELEMENT_SIZE == 2 ? 64 : 56)
+#define SL_FEW_IN_SQUARES 16
+SL_INLINE int sl_has_squares(const sl_axis *rows, const sl_axis *columns)
+{
+    const int64_t square = SL_TILE / 4;
+    if (SL_HAS_PLANNED_TURNS && sl_min(sl_extent(rows), sl_extent(columns)) < SL_SMALL_SQUARE)
+        return 0;
+    return rows->high == 1 && columns->high == 1 && (rows->count >= square || columns->count >= square);
+}
+SL_INLINE int sl_is_few(const sl_axis *rows, const sl_axis *columns, const sl_turns *turns)
+{
+    const int64_t most = sl_has_squares(rows, columns) ? SL_FEW_IN_SQUARES : SL_FEW_ELEMENTS;
+    return turns->count >= SL_MANY_TURNS && sl_extent(rows) <= most / sl_extent(columns);
+}
+
+/* Whether a matrix is so small that it is done square by square, each for all turns.  Where both axes have one level,
+ * streams and tiles take less time from fewer bytes on. */
+#define SL_SMALL_BYTES 1024
+#define SL_SMALL_BYTES_OF_ONE_LEVEL 768
+SL_INLINE int sl_is_small(const sl_axis *rows, const sl_axis *columns, const sl_turns *turns)
+{
+    const int64_t height = sl_extent(rows), width = sl_extent(columns);
+    const int64_t least = sl_min(height, width), longest = sl_max(height, width);
+    const int levels = rows->high > 1 || columns->high > 1;
+    if (!levels && least <= 4 && longest >= 64 / SL_ELEMENT_SIZE)
+        return 0;
+    return SL_HAS_SHUFFLES && turns->count >= SL_MANY_TURNS / 4 && turns->count * turns->high >= SL_MANY_TURNS &&
+           least >= SL_SMALL_SQUARE && (SL_ELEMENT_SIZE > 2 || least < 16 / SL_ELEMENT_SIZE) &&
+           longest <= SL_SMALL_SIDE &&
+           height * width <= (levels ? SL_SMALL_BYTES : SL_SMALL_BYTES_OF_ONE_LEVEL) / SL_ELEMENT_SIZE;
+}
+
+/* Whether there may be a plan for all turns: they write rows of the output that follow each other side by side. */
+SL_INLINE int sl_may_be_planned(const sl_axis *rows, const sl_axis *columns, const sl_turns *turns)
+{
+    const int64_t runs = sl_rows_beside(rows, sl_extent(columns)) * sl_extent(columns);
+    return SL_HAS_PLANNED_TURNS && turns->count >= SL_MANY_TURNS && turns->to_step == runs &&
+           runs <= SL_PLANNED_ELEMENTS && turns->count * runs * SL_ELEMENT_SIZE >= 128;
 }
 
 /* Transposes by streams, of which there are few or wide: by one of these two. */
@@ -5323,14 +5445,26 @@ SL_INLINE int64_t sl_streams_of(const sl_axis *few, const sl_axis *other)
     return few->high == 1 && few->count == other->step && few->count <= SL_MOST_STREAMS ? few->count : 0;
 }
 
+/* Whether a transpose is so large that a way other than tiles may take less time: at once, of small elements where
+ * stores wait; where they do not, or rows have levels, also of all turns. */
+SL_INLINE int sl_may_be_large(const sl_axis *rows, const sl_axis *columns, const sl_turns *turns)
+{
+    const int64_t bytes = sl_extent(rows) * sl_extent(columns) * SL_ELEMENT_SIZE;
+    if (!SL_HAS_LARGE_WAYS || bytes < SL_NEAR_LEAST / (turns->count * turns->high))
+        return 0;
+    if (bytes < SL_NEAR_LEAST)
+        return SL_HAS_PANELS && (rows->high > 1 || !SL_STORES_WAIT);
+    return SL_HAS_PANELS || SL_STORES_WAIT;
+}
+
 /* sl_transpose of merged axes. */
 SL_OUT_OF_LINE void sl_transpose_merged(element *restrict to, const sl_axis *rows, const element *restrict from,
-                                        const sl_axis *columns, const sl_turns *turns, const sl_streams *streams,
+                                        const sl_axis *columns, const sl_turns *turns, const sl_further_ways *ways,
                                         int far)
 {
     const int64_t split = sl_streams_of(rows, columns), join = sl_streams_of(columns, rows);
-    sl_split_streams *const splits = streams->split[split];
-    sl_join_streams *const joins = streams->join[join];
+    sl_split_streams *const splits = ways->split[split];
+    sl_join_streams *const joins = ways->join[join];
     const int by_rows = sl_has_levels_of_turns(rows, sl_extent(columns));
     if (!splits && !joins && (by_rows || sl_has_levels_of_turns(columns, sl_extent(rows)))) {
         /* The outermost level are turns; they are the first ones if there are many, less far apart than the others. */
@@ -5348,26 +5482,27 @@ SL_OUT_OF_LINE void sl_transpose_merged(element *restrict to, const sl_axis *row
             more = sl_turns_2(turns->count, turns->to_step, turns->step, many, to_step, step);
         for (int64_t k = 0; k < calls; ++k)
             sl_transpose_merged(to + k * to_step, by_rows ? &level : rows, from + k * step, by_rows ? columns : &level,
-                                &more, streams, far);
+                                &more, ways, far);
         return;
     }
     const int is_few = sl_is_few(rows, columns, turns);
     const int is_small = sl_is_small(rows, columns, turns);
-    if (SL_HAS_PLANNED_TURNS && (is_few || !sl_has_squares(rows, columns)) && turns->count >= SL_MANY_TURNS &&
-        sl_transpose_by_plan(to, rows, from, columns, turns, is_small))
+    const int is_planned = (is_few || !sl_has_squares(rows, columns)) && sl_may_be_planned(rows, columns, turns);
+    const int small = is_planned || is_small || is_few, large = sl_may_be_large(rows, columns, turns);
+    sl_large_way *const by = large ? ways->large[SL_STORES_WAIT] : 0;
+    if (small && ways->small && ways->small(to, rows, from, columns, turns, is_planned, is_small, is_few))
         return;
-    if (is_small)
-        sl_transpose_by_squares(to, rows, from, columns, turns);
-    else if (is_few)
-        sl_transpose_few(to, rows, from, columns, turns);
-    else if (splits || joins)
+    if (splits || joins)
         sl_transpose_streams(to, rows, from, columns, turns, splits, joins, far);
-    else {
-        const int32_t missing = (1 << split | 1 << join) & SL_ALL_STREAMS;
-        if (missing)
-            sl_want(streams->wanted, missing);
+    else if (!by || !by(to, rows, from, columns, turns, far))
         sl_transpose_tiles(to, rows, from, columns, turns, far);
-    }
+    /* One way at a time: the one that this call would have taken. */
+    if (small && !ways->small)
+        sl_want(ways->wanted, SL_SMALL_WAY);
+    else if (!splits && !joins && ((1 << split | 1 << join) & SL_ALL_STREAMS))
+        sl_want(ways->wanted, (1 << split | 1 << join) & SL_ALL_STREAMS);
+    else if (!splits && !joins && large && !by)
+        sl_want(ways->wanted, SL_LARGE_WAY(SL_STORES_WAIT));
 }
 
 SL_DECLARE_TRANSPOSE(sl_transpose_simplified)
@@ -5386,24 +5521,35 @@ SL_DECLARE_TRANSPOSE(sl_transpose_simplified)
     const int line = sl_extent(rows) == 1 || sl_extent(columns) == 1;
     const int plain = SL_HAS_PLANNED_TURNS && !sl_has_squares(&short_rows, &short_columns);
     if ((line || plain) && !sl_is_few(rows, columns, turns) && sl_is_few(&short_rows, &short_columns, &many))
-        sl_transpose_merged(to, &short_rows, from, &short_columns, &many, streams, far);
+        sl_transpose_merged(to, &short_rows, from, &short_columns, &many, ways, far);
     else
-        sl_transpose_merged(to, rows, from, columns, turns, streams, far);
+        sl_transpose_merged(to, rows, from, columns, turns, ways, far);
 }
 
 /* A transpose as kernels call it, with the streams that occur in theirs.
  *
  * Assumes: output and source do not overlap.
- * Needs: far_stores, split_join, streams, transpose_ways, wanted, ways. */
+ * Needs: far_stores, split_join, streams, transpose_large, transpose_matrices, transpose_ways, wanted, ways. */
 
 /* The numbers k of streams that occur, as the bits 1 << k: gcc takes half of its time for those that do not. */
 #ifndef SL_STREAMS
 #define SL_STREAMS SL_ALL_STREAMS
 #endif
 #define SL_IF_STREAMS(k, function) (SL_STREAMS >> (k) & 1 ? (function) : 0)
-static const sl_streams sl_own_streams = {
+/* Whether large arrays occur: where stores do not wait as the bit 1, where they do as the bit 2. */
+#ifndef SL_LARGE_ARRAYS
+#define SL_LARGE_ARRAYS (SL_HAS_LARGE_WAYS ? 3 : 0)
+#endif
+#define SL_IF_LARGE(waits) (SL_LARGE_ARRAYS >> (waits) & 1 ? sl_transpose_large_array : 0)
+/* Whether small matrices occur many times. */
+#ifndef SL_SMALL_MATRICES
+#define SL_SMALL_MATRICES 1
+#endif
+static const sl_further_ways sl_own_ways = {
     {0, 0, SL_IF_STREAMS(2, sl_split_2), SL_IF_STREAMS(3, sl_split_3), SL_IF_STREAMS(4, sl_split_4)},
     {0, 0, SL_IF_STREAMS(2, sl_join_2), SL_IF_STREAMS(3, sl_join_3), SL_IF_STREAMS(4, sl_join_4)},
+    {SL_IF_LARGE(0), SL_IF_LARGE(1)},
+    SL_SMALL_MATRICES ? sl_transpose_small_matrices : 0,
     SL_WANTED_WAYS,
 };
 
@@ -5411,7 +5557,7 @@ static const sl_streams sl_own_streams = {
 SL_ALWAYS_INLINE void sl_transpose(element *restrict to, int64_t at, sl_axis rows, const element *restrict from,
                                    int64_t start, sl_axis columns, sl_turns turns, int far)
 {
-    sl_transpose_simplified(to + at, &rows, from + start, &columns, &turns, &sl_own_streams, far);
+    sl_transpose_simplified(to + at, &rows, from + start, &columns, &turns, &sl_own_ways, far);
 }
 
 #endif

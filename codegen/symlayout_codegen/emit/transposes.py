@@ -7,6 +7,7 @@ Kernels that are built at run time are therefore linked to it; texts for users h
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import prod
 
 from symlayout_codegen.emit.header import VERSION, parts_of, without_passes
 from symlayout_codegen.emit.runtime import APART, in_order, join
@@ -23,7 +24,7 @@ _CALLERS = frozenset({"split_join", "transpose"})
 _PLANNERS = frozenset({"copy_rows"})
 """The parts whose row plans are compiled apart."""
 
-_PIECES = "transpose_levels", "transpose_pieces", "transpose_ways"
+_PIECES = "transpose_pieces", "transpose_ways"
 """The parts of one object: so many that tiles, the other one, take the compiler as long."""
 
 _PLANNED_SIZE = 2
@@ -34,10 +35,27 @@ _PLANNED_RUNS = frozenset(range(1, 16)) - {8}
 
 _STREAMS = range(2, MOST_STREAMS + 1)
 _ALL_STREAMS = sum(1 << k for k in _STREAMS)
-_ROW_PLANS = 1
+_ROW_PLANS, _SMALL, _PROMPT, _WAITING = 1, 1 << 5, 1 << 6, 1 << 7
+_LARGE = _PROMPT | _WAITING
 
-ALL_WAYS = _ALL_STREAMS | _ROW_PLANS
-"""The bits of the ways to move elements that a kernel may do without: ``1 << k`` for k streams, and 1 for row plans."""
+ALL_WAYS = _ALL_STREAMS | _ROW_PLANS | _LARGE | _SMALL
+"""The bits of the ways to move elements that a kernel may do without.
+
+They are ``1 << k`` for k streams, 1 for row plans, ``1 << 5`` for small matrices, and for large arrays ``1 << 6`` where
+stores do not wait for the lines that they write, and ``1 << 7`` where they do.
+"""
+
+_LARGE_SIZES = frozenset({1, 2, 4, 8})
+"""The bytes of an element of which large arrays have ways of their own; `SL_HAS_LARGE_WAYS` in the runtime."""
+
+_LARGE_BYTES = 128 << 10
+"""The bytes from which an array is large: `SL_NEAR_LEAST` in the runtime."""
+
+_SMALL_BYTES, _FEWEST_TURNS = 1024, 4
+"""The most bytes of a matrix that is small, and how often it is transposed at least: see `sl_is_small` in the runtime.
+
+The other rules for small matrices have fewer bytes, and more turns.
+"""
 
 _IDLE = without_passes("no-tree-ccp", "ira-region=one")
 """What leaves out further passes in objects, whose vectors are explicit."""
@@ -62,12 +80,17 @@ def compiled_apart(program: Program, element_size: int, ways: int = ALL_WAYS) ->
     ):
         return None
     made, bits, texts = _between_axes(program), linked_ways(program, element_size, ways), {}
-    if bits & _ROW_PLANS or (made and size <= _PLANNED_SIZE):
+    if bits & _ROW_PLANS or (bits & _SMALL and size <= _PLANNED_SIZE):
         texts["row_plans.c"] = _apart("row plans", 1, "", "row_plans")  # of bytes: the same for all elements
     if made:
         texts["transpose_pieces.c"] = _apart("pieces of tiles and what calls them", size, "", *_PIECES)
         macros = "".join(f"{line}\n" for line in _block_macros(program))
         texts["transpose_tiles.c"] = _apart("tiles", size, macros, "transpose_tiles")
+        if bits & _SMALL:
+            texts["transpose_matrices.c"] = _apart("small matrices", size, "", "transpose_matrices")
+        if bits & _LARGE:
+            known = "" if bits & _LARGE == _LARGE else f"#define SL_STORES_WAIT {int(bool(bits & _WAITING))}\n"
+            texts["transpose_large.c"] = _apart("ways of large arrays", size, macros + known, "transpose_large")
     for each in _transposes(program):
         for k in (each.splits, each.joins):  # which may be the same number
             bits |= 0 if k is None else 1 << k
@@ -96,11 +119,15 @@ def way_macros(program: Program, element_size: int, ways: int = ALL_WAYS) -> Ite
     ----------
     ways : see `linked_ways`.
     """
-    bits = linked_ways(program, element_size, ways)
+    bits, size = linked_ways(program, element_size, ways), moved_size(program, element_size)
     if _between_axes(program):
         yield from _block_macros(program)
         if not program.nest.halves and bits & _ALL_STREAMS != _ALL_STREAMS:
             yield f"#define SL_STREAMS {bits & _ALL_STREAMS}"
+        if not program.nest.halves and size in _LARGE_SIZES and bits & _LARGE != _LARGE:
+            yield f"#define SL_LARGE_ARRAYS {bool(bits & _PROMPT) + 2 * bool(bits & _WAITING)}"
+        if not program.nest.halves and not bits & _SMALL:
+            yield "#define SL_SMALL_MATRICES 0"
     if _copies(program) and not bits & _ROW_PLANS:
         yield "#define SL_ROW_PLANS 0"
     if later_ways(program, element_size, ways):
@@ -109,16 +136,30 @@ def way_macros(program: Program, element_size: int, ways: int = ALL_WAYS) -> Ite
 
 def linked_ways(program: Program, element_size: int, ways: int) -> int:
     """Return the bits of the ways that the kernel is linked to: all that it can need, but of unknown extents *ways*."""
-    streams, plans = _stream_bits(program, _between_axes(program)), _may_plan(program, element_size)
-    linked = ways & _ALL_STREAMS if streams is None else streams
-    return linked | (ways & _ROW_PLANS if plans is None else _ROW_PLANS * plans)
+    needed, unknown = _needed_ways(program, element_size)
+    return needed | (ways & unknown)
 
 
 def later_ways(program: Program, element_size: int, ways: int) -> int:
     """Return the bits of the ways that calls may want and the kernel is not linked to."""
-    later = _ALL_STREAMS if _stream_bits(program, _between_axes(program)) is None else 0
-    later |= _ROW_PLANS if _may_plan(program, element_size) is None else 0
-    return later & ~ways
+    return _needed_ways(program, element_size)[1] & ~ways
+
+
+def _needed_ways(program: Program, element_size: int) -> tuple[int, int]:
+    """Return the bits of the ways that the kernel needs, and of those that it needs if unknown extents say so."""
+    made = _between_axes(program)
+    needed = unknown = 0
+    for bits, found in (
+        (_ALL_STREAMS, _stream_bits(program, made)),
+        (_LARGE, _large_bits(program, made, element_size)),
+        (_SMALL, _small_bit(program, made, element_size)),
+        (_ROW_PLANS, _may_plan(program, element_size)),
+    ):
+        if found is None:
+            unknown |= bits
+        else:
+            needed |= found
+    return needed, unknown
 
 
 def _between_axes(program: Program) -> list[Transpose]:
@@ -156,18 +197,18 @@ def _copies(program: Program) -> list[CopyRows | CopyGrid]:
     return [statement for statement in walk(program.body) if isinstance(statement, CopyRows | CopyGrid)]
 
 
-def _may_plan(program: Program, element_size: int) -> bool | None:
-    """Return whether rows that are copied may be planned: those of runs that the runtime's `sl_is_planned` takes.
+def _may_plan(program: Program, element_size: int) -> int | None:
+    """Return the bit of row plans if rows are copied that the runtime's `sl_is_planned` takes; 0 if none are.
 
     None where the length of a run is unknown; rows of small elements always may be.
     """
     size, whole = moved_size(program, element_size), _whole_loops(program)
     counts = [substitute(each.count, whole) for each in _copies(program)]
     if size <= _PLANNED_SIZE:
-        return bool(counts)
+        return _ROW_PLANS if counts else 0
     if any(isinstance(count, IntLiteral) and count.value * size in _PLANNED_RUNS for count in counts):
-        return True
-    return False if all(isinstance(count, IntLiteral) for count in counts) else None
+        return _ROW_PLANS
+    return 0 if all(isinstance(count, IntLiteral) for count in counts) else None
 
 
 def _stream_bits(program: Program, made: Sequence[Transpose]) -> int | None:
@@ -176,14 +217,56 @@ def _stream_bits(program: Program, made: Sequence[Transpose]) -> int | None:
     None where an extent is unknown.  The runtime joins levels of axes: an axis has a product of their extents.  What a
     part does of a loop counts as the whole loop; where it is shorter, the runtime does without streams.
     """
-    whole, found = _whole_loops(program), 0
-    for each in made:
+    found = 0
+    for extents in _extents(program, made):
         products = {1}
-        axes = (each.rows, each.columns)
-        levels = [level for axis in axes for level in (axis.count, axis.high, axis.top)]
-        for extent in (substitute(level, whole) for level in (*levels, each.count, each.high)):
+        for extent in extents:
             if not isinstance(extent, IntLiteral):
                 return None
             products |= {n * extent.value for n in products if n * extent.value <= MOST_STREAMS}
         found |= sum(1 << k for k in _STREAMS if k in products)
     return found
+
+
+def _large_bits(program: Program, made: Sequence[Transpose], element_size: int) -> int | None:
+    """Return the bits of the ways of large arrays if one of the transposes *made* is large; 0 if none is.
+
+    None where an extent is unknown.
+    """
+    size = moved_size(program, element_size)
+    if size not in _LARGE_SIZES:
+        return 0
+    unknown = False
+    for extents in _extents(program, made):
+        known = [extent.value for extent in extents if isinstance(extent, IntLiteral)]
+        if len(known) < len(extents):
+            unknown = True
+        elif prod(known) * size >= _LARGE_BYTES:
+            return _LARGE
+    return None if unknown else 0
+
+
+def _small_bit(program: Program, made: Sequence[Transpose], element_size: int) -> int | None:
+    """Return the bit of small matrices if one of the transposes *made* may be of those, many times; 0 if none is.
+
+    None where an extent is unknown.  The runtime makes turns of levels, and levels of turns: a matrix has at least the
+    least level of each axis, and all others may be turns.
+    """
+    size, unknown = moved_size(program, element_size), False
+    for extents in _extents(program, made):
+        known = [extent.value for extent in extents if isinstance(extent, IntLiteral)]
+        if len(known) < len(extents):
+            unknown = True
+            continue
+        least = prod(min((n for n in known[at : at + 3] if n > 1), default=1) for at in (0, 3))
+        if least * size <= _SMALL_BYTES and prod(known) >= _FEWEST_TURNS * least:
+            return _SMALL
+    return None if unknown else 0
+
+
+def _extents(program: Program, made: Sequence[Transpose]) -> Iterator[list[Expr]]:
+    """Yield the extents of the levels of each transpose, and those of its turns, as if one part did all."""
+    whole = _whole_loops(program)
+    for each in made:
+        levels = [level for axis in (each.rows, each.columns) for level in (axis.count, axis.high, axis.top)]
+        yield [substitute(level, whole) for level in (*levels, each.count, each.high)]

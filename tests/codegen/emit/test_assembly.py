@@ -160,15 +160,14 @@ def test_functions_clear_the_upper_halves_of_vectors(
 @needs_x86
 @pytest.mark.parametrize("flags", [("-O1", "-fexpensive-optimizations"), ("-O3",)])
 @pytest.mark.parametrize("compiler", COMPILERS)
-def test_a_transpose_reads_ahead_and_fetches_its_output_at_each_level(compiler: str, flags: tuple[str, ...]) -> None:
-    text = (compiled_apart(schedule(nests.transpose(), MODEL), 4) or {})["transpose_tiles.c"]
+@pytest.mark.parametrize("name", ["transpose_tiles.c", "transpose_large.c"])
+def test_a_transpose_reads_ahead_and_fetches_its_output_at_each_level(
+    name: str, compiler: str, flags: tuple[str, ...]
+) -> None:
+    text = (compiled_apart(schedule(nests.transpose(), MODEL), 4) or {})[name]
     assembly = compiled(compiler, "x86-64-v3", text, *flags)
-    # what fetches lines is another way
-    tiles = re.sub(r"\nsl_transpose_(in_)?fetched_\w+:.*?\n\t\.size\t", "\n", assembly, flags=re.DOTALL)
-    for text in (assembly, tiles):
-        assert "\tprefetcht1\t" in text
-        assert "\tprefetchw\t" in text or "\tprefetcht0\t" in text
-    assert len(tiles) < len(assembly)
+    assert "\tprefetcht1\t" in assembly
+    assert "\tprefetchw\t" in assembly or "\tprefetcht0\t" in assembly
 
 
 @pytest.mark.slow

@@ -36,6 +36,8 @@ STRIPS = [*SETS, "-DSL_WAYS=1000"]
 """As if no lines did: they are transposed in strips and in blocks."""
 CROWDED = [*SETS, "-DSL_WAYS=3"]
 """As if a set held few lines: several lines abreast, and blocks where those that are read crowd it."""
+TILES = ["-DSL_STREAMS=0", "-DSL_LARGE_ARRAYS=0", "-DSL_SMALL_MATRICES=0"]
+"""As in a kernel that is not linked to further ways yet: all are transposed in tiles or bands."""
 
 
 @pytest.mark.slow
@@ -51,6 +53,7 @@ CROWDED = [*SETS, "-DSL_WAYS=3"]
     + [(size, [*NEAR, *narrower]) for size in (1, 2, 4, 8) for narrower in NARROWER]
     + [(size, [*NEAR, *narrower]) for size in (1, 2) for narrower in NO_TABLES]
     + [(size, [*flags, *narrower]) for size in (1, 2) for flags in (NATIVE, LARGE, PANELS) for narrower in NO_TABLES]
+    + [(size, [*flags, *TILES]) for size in (1, 2, 4, 8) for flags in (LARGE, SETS)]
     + [(1, AVX2), (1, []), (4, []), (3, [])],
     ids=str,
 )

@@ -91,14 +91,14 @@ linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="objects
 @pytest.mark.slow
 def test_kernels_of_an_element_size_share_objects(log: Path) -> None:
     check()
-    assert compiled(log) == (5, 1)  # tiles, their pieces, and 2, 3 and 4 streams
+    assert compiled(log) == (7, 1)  # tiles, pieces, small matrices, large arrays, and 2, 3 and 4 streams
     check(renamed("another"))
     assert compiled(log) == (0, 1)
     forget()
     check(renamed("later"))
     assert compiled(log) == (0, 1)
     check(size=2)
-    assert compiled(log) == (6, 1)  # and the plans of turns of small elements
+    assert compiled(log) == (8, 1)  # and the plans of turns of small elements
 
 
 def test_streams_of_unknown_extents_are_linked_once_a_call_wants_them(log: Path) -> None:
@@ -115,8 +115,31 @@ def test_streams_of_unknown_extents_are_linked_once_a_call_wants_them(log: Path)
     call(linked, (200, 4))
     call(linked.as_wanted(), (200, 4), (3, 200))
     assert compiled(log) == (1, 1)
-    assert kernel.whole().ways == 1 << 2 | 1 << 3 | 1 << 4
+    assert kernel.whole().ways == transposes._ALL_STREAMS | transposes._LARGE | transposes._SMALL
+    assert compiled(log) == (3, 1)
+
+
+def test_ways_of_large_arrays_are_linked_once_a_call_is_large(log: Path) -> None:
+    kernel = compile_nest(nests.transpose(), 4, ways=0)
+    call(kernel, (70, 90))
+    assert kernel.as_wanted() is kernel
+    compiled(log)
+    call(kernel, (300, 200))
+    linked = kernel.as_wanted()
+    assert linked.ways in (transposes._PROMPT, transposes._WAITING)  # of this processor
     assert compiled(log) == (1, 1)
+    call(linked, (300, 200), (1024, 256), (70, 90))
+    assert linked.as_wanted() is linked
+
+
+@pytest.mark.parametrize("size", [1, 4])
+def test_ways_of_small_matrices_are_linked_once_a_call_has_many(log: Path, size: int) -> None:
+    kernel = sl.compile(sl.transpose(sl.tensor("N, h, w"), (0, 2, 1)), dtype=f"uint{8 * size}", strict=True)
+    for shape, ways in (((15, 5, 5), 0), ((5, 70, 90), 0), ((200, 5, 5), 1 << 5), ((200, 9, 9), 1 << 5)):
+        x = np.random.default_rng(0).integers(0, 256, shape).astype(f"uint{8 * size}")
+        assert np.array_equal(kernel(x), x.swapaxes(1, 2))
+        assert {native.ways for native in kernel._natives.values() if native} == {ways}
+        assert np.array_equal(kernel(x), x.swapaxes(1, 2))
 
 
 def test_a_kernel_that_cannot_be_linked_to_what_it_wants_stays_as_it_is(
@@ -134,17 +157,23 @@ def test_a_kernel_that_cannot_be_linked_to_what_it_wants_stays_as_it_is(
     ("shape", "perm", "first", "later"),
     [
         ("n, 3, m", (0, 2, 1), 1 << 3, 0),
-        ("n, k, m", (0, 2, 1), 0, 1 << 2 | 1 << 3 | 1 << 4),
-        ("n, 3, m", (2, 1, 0), 0, 1 << 2 | 1 << 3 | 1 << 4),
+        ("n, k, m", (0, 2, 1), 0, transposes.ALL_WAYS & ~1),
+        ("n, 3, m", (2, 1, 0), 0, transposes.ALL_WAYS & ~1),
         ("50, 30", (1, 0), 0, 0),
+        ("128, 255", (1, 0), 0, 0),
+        ("200, 5, 7", (0, 2, 1), transposes._SMALL, 0),
+        ("3, 5, 7", (0, 2, 1), 1 << 3, 0),
+        ("200, 50, 7", (0, 2, 1), transposes._LARGE, 0),
+        ("128, 256", (1, 0), transposes._LARGE, 0),
+        ("n, 256", (1, 0), 0, transposes.ALL_WAYS & ~1),
     ],
 )
-def test_streams_that_extents_state_are_linked_at_first(
-    shape: str, perm: tuple[int, ...], first: int, later: int
-) -> None:
+def test_ways_that_extents_state_are_linked_at_first(shape: str, perm: tuple[int, ...], first: int, later: int) -> None:
     program = schedule(lower(sl.transpose(sl.tensor(shape), perm))[0], MODEL)
     linked = transposes.compiled_apart(program, 4, 0) or {}
     assert {f"streams_{k}.c" for k in (2, 3, 4) if first >> k & 1} == {name for name in linked if "streams" in name}
+    assert ("transpose_large.c" in linked) == (first & transposes._LARGE == transposes._LARGE)
+    assert ("transpose_matrices.c" in linked) == bool(first & transposes._SMALL)
     assert transposes.later_ways(program, 4, 0) == later
 
 
@@ -179,6 +208,35 @@ def test_row_plans_that_runs_state_are_linked_at_first(channels: object, first: 
     assert ("#define SL_ROW_PLANS 0" in print_program(program, 4, ways=0)) == (not first)
 
 
+def test_what_is_large_and_what_is_small_is_what_the_runtime_takes_for_it(tmp_path: Path) -> None:
+    main = """
+#include <stdio.h>
+int main(void)
+{
+    printf("%lld %d %d", (long long)SL_NEAR_LEAST, SL_HAS_LARGE_WAYS, SL_SMALL_BYTES);
+    for (int64_t turns = 1; turns <= 32; ++turns)
+        for (int64_t height = 1; height <= 1100; ++height)
+            for (int64_t width = height; width <= 1100; ++width) {
+                const sl_axis rows = sl_axis_1(height, width), columns = sl_axis_1(width, height);
+                const sl_turns many = sl_turns_1(turns, height * width, height * width);
+                const int found = sl_is_few(&rows, &columns, &many) || sl_is_small(&rows, &columns, &many) ||
+                                  sl_may_be_planned(&rows, &columns, &many);
+                if (found && (turns < FEWEST_TURNS || height * width * SL_ELEMENT_SIZE > SMALL_BYTES))
+                    return 1;
+            }
+}
+"""
+    for size in (1, 2, 3, 4, 8, 16):
+        text, program = tmp_path / "large.c", str(tmp_path / "large")
+        text.write_text(f"#define SL_ELEMENT_SIZE {size}\n{runtime(halves=False)[RUNTIME_HEADER]}{main}")
+        bounds = f"-DSMALL_BYTES={transposes._SMALL_BYTES}", f"-DFEWEST_TURNS={transposes._FEWEST_TURNS}"
+        words = [*os.environ.get("CC", "cc").split(), "-std=c11", "-O1", "-w", *bounds, str(text), "-o", program]
+        subprocess.run(words, check=True)
+        printed = subprocess.run([program], check=True, capture_output=True, text=True).stdout.split()
+        assert [int(printed[0]), int(printed[2])] == [transposes._LARGE_BYTES, transposes._SMALL_BYTES]
+        assert not int(printed[1]) or size in transposes._LARGE_SIZES
+
+
 def test_the_runs_that_may_be_planned_are_those_that_the_runtime_plans(tmp_path: Path) -> None:
     main = """
 #include <stdio.h>
@@ -209,7 +267,7 @@ def test_another_choice_of_tiles_has_tiles_of_its_own(log: Path) -> None:
 def test_each_instruction_set_has_its_own(log: Path) -> None:
     for march in available():
         check(march=march)
-        assert compiled(log) == (5, 1)
+        assert compiled(log) == (7, 1)
 
 
 @pytest.mark.slow
@@ -221,7 +279,7 @@ def test_the_level_of_objects_is_low_unless_the_user_names_one(
     check()
     levels = [re.findall(r" (-O\S|-fexpensive\S+)", line) for line in log.read_text().splitlines()]
     own = flags.split()
-    assert levels.count(["-O1", "-fexpensive-optimizations", *own]) == 5
+    assert levels.count(["-O1", "-fexpensive-optimizations", *own]) == 7
     assert levels.count(["-O3", *own]) == 2  # the kernel, and its link
     assert all(found[-1] == last for found in levels if found[0] == "-O1")
 
@@ -232,7 +290,7 @@ def test_other_flags_have_their_own(log: Path, monkeypatch: pytest.MonkeyPatch) 
     compiled(log)
     monkeypatch.setenv("CFLAGS", "-O2 -DOTHER")
     check()
-    assert compiled(log) == (5, 1)
+    assert compiled(log) == (7, 1)
 
 
 @pytest.mark.slow
@@ -245,8 +303,8 @@ def test_a_damaged_object_is_not_linked_but_replaced(root: Path, log: Path, cont
         (entry / cache.LIBRARY).write_bytes(content)
     forget()
     check(renamed("next_one"))
-    assert compiled(log) == (5, 1)
-    assert len(objects(root)) == 5
+    assert compiled(log) == (7, 1)
+    assert len(objects(root)) == 7
     forget()
     check(renamed("last_one"))
     assert compiled(log) == (0, 1)
@@ -261,8 +319,8 @@ def test_objects_with_which_no_kernel_can_be_linked_are_replaced(root: Path, log
         cache.store(entry.name, b"garbage", "")
     forget()
     check(renamed("next_one"))
-    assert compiled(log) == (5, 2)
-    assert len(objects(root)) == 5
+    assert compiled(log) == (7, 2)
+    assert len(objects(root)) == 7
 
 
 @pytest.mark.slow
@@ -274,7 +332,7 @@ def test_where_nothing_can_be_kept_kernels_are_right(log: Path, root: Path, monk
     assert compiled(log) == (0, 1)
     forget()
     check(renamed("later"))
-    assert compiled(log) == (5, 1)
+    assert compiled(log) == (7, 1)
     assert not root.exists()
 
 
@@ -301,7 +359,7 @@ def test_processes_that_race_leave_one_of_each(root: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     running = [subprocess.Popen([sys.executable, "-c", PROGRAM], env=environment) for _ in range(4)]
     assert [process.wait(timeout=600) for process in running] == [0] * 4
-    assert len(list(root.iterdir())) == 6
+    assert len(list(root.iterdir())) == 8
 
 
 def test_texts_for_users_have_everything_in_their_headers() -> None:

@@ -31,7 +31,15 @@ PARTS = (
 """The parts that kernels call; the others are those that these need."""
 
 APART = frozenset(
-    {"row_plans", "split_join", "transpose_levels", "transpose_pieces", "transpose_tiles", "transpose_ways"}
+    {
+        "row_plans",
+        "split_join",
+        "transpose_large",
+        "transpose_matrices",
+        "transpose_pieces",
+        "transpose_tiles",
+        "transpose_ways",
+    }
 )
 """The parts that may be compiled apart, once for many kernels, which then have only their prototypes."""
 

@@ -1,12 +1,14 @@
 /* A transpose as kernels call it, with the streams that occur in theirs.
  *
  * Assumes: output and source do not overlap.
- * Needs: far_stores, split_join, streams, transpose_ways, wanted, ways. */
+ * Needs: far_stores, split_join, streams, transpose_large, transpose_matrices, transpose_ways, wanted, ways. */
 #pragma once
 
 #include "far_stores.h"
 #include "split_join.h"
 #include "streams.h"
+#include "transpose_large.h"
+#include "transpose_matrices.h"
 #include "transpose_ways.h"
 #include "wanted.h"
 #include "ways.h"
@@ -16,9 +18,20 @@
 #define SL_STREAMS SL_ALL_STREAMS
 #endif
 #define SL_IF_STREAMS(k, function) (SL_STREAMS >> (k) & 1 ? (function) : 0)
-static const sl_streams sl_own_streams = {
+/* Whether large arrays occur: where stores do not wait as the bit 1, where they do as the bit 2. */
+#ifndef SL_LARGE_ARRAYS
+#define SL_LARGE_ARRAYS (SL_HAS_LARGE_WAYS ? 3 : 0)
+#endif
+#define SL_IF_LARGE(waits) (SL_LARGE_ARRAYS >> (waits) & 1 ? sl_transpose_large_array : 0)
+/* Whether small matrices occur many times. */
+#ifndef SL_SMALL_MATRICES
+#define SL_SMALL_MATRICES 1
+#endif
+static const sl_further_ways sl_own_ways = {
     {0, 0, SL_IF_STREAMS(2, sl_split_2), SL_IF_STREAMS(3, sl_split_3), SL_IF_STREAMS(4, sl_split_4)},
     {0, 0, SL_IF_STREAMS(2, sl_join_2), SL_IF_STREAMS(3, sl_join_3), SL_IF_STREAMS(4, sl_join_4)},
+    {SL_IF_LARGE(0), SL_IF_LARGE(1)},
+    SL_SMALL_MATRICES ? sl_transpose_small_matrices : 0,
     SL_WANTED_WAYS,
 };
 
@@ -26,5 +39,5 @@ static const sl_streams sl_own_streams = {
 SL_ALWAYS_INLINE void sl_transpose(element *restrict to, int64_t at, sl_axis rows, const element *restrict from,
                                    int64_t start, sl_axis columns, sl_turns turns, int far)
 {
-    sl_transpose_simplified(to + at, &rows, from + start, &columns, &turns, &sl_own_streams, far);
+    sl_transpose_simplified(to + at, &rows, from + start, &columns, &turns, &sl_own_ways, far);
 }

@@ -2,19 +2,18 @@
  * for example.  The lines of the output are fetched a tile before: where a store waits for its line.
  *
  * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
- * Needs: axes, caches, integers, pieces, transpose_panels, transpose_pieces, transpose_tile. */
+ * Needs: axes, integers, pieces, transpose_choice, transpose_panels, transpose_pieces, transpose_tile. */
 #pragma once
 
 #include "axes.h"
-#include "caches.h"
 #include "integers.h"
 #include "pieces.h"
+#include "transpose_choice.h"
 #include "transpose_panels.h"
 #include "transpose_pieces.h"
 #include "transpose_tile.h"
 
-#define SL_HAS_FETCHED_LEVELS SL_HAS_PANELS
-#if SL_HAS_FETCHED_LEVELS
+#if SL_HAS_PANELS
 /* The most columns: of two cache lines. */
 #define SL_COLUMNS_OF_LEVELS (2 * SL_TILE)
 

@@ -1,21 +1,19 @@
 /* Transposes that write whole lines of the output, which are fetched before: where a store waits for its line.
  *
  * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
- * Needs: caches, pieces, transpose_even_strips, transpose_panels, transpose_pieces, transpose_staging,
+ * Needs: pieces, transpose_choice, transpose_even_strips, transpose_panels, transpose_pieces, transpose_staging,
  * transpose_strips. */
 #pragma once
 
-#include "caches.h"
 #include "pieces.h"
+#include "transpose_choice.h"
 #include "transpose_even_strips.h"
 #include "transpose_panels.h"
 #include "transpose_pieces.h"
 #include "transpose_staging.h"
 #include "transpose_strips.h"
 
-#define SL_HAS_FETCHED_LINES SL_HAS_STRIPS
-
-#if SL_HAS_FETCHED_LINES
+#if SL_HAS_LARGE_WAYS
 /* Lines that are written side by side: two, since the processor fetches lines in pairs.  Where rows begin anywhere in a
  * line, four have fewer parts of lines at their ends, unless the rows are short, half of a page: then the second-level
  * cache keeps all lines of an eighth of the rows whose pages the TLB keeps. */

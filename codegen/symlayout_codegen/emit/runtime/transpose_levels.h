@@ -1,16 +1,15 @@
 /* A transpose of axes that have levels, in strips that run over level after level of the rows.
  *
  * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
- * Needs: axes, caches, tiles, transpose_panels, transpose_strips. */
+ * Needs: axes, transpose_choice, transpose_panels, transpose_strips. */
 #pragma once
 
 #include "axes.h"
-#include "caches.h"
-#include "tiles.h"
+#include "transpose_choice.h"
 #include "transpose_panels.h"
 #include "transpose_strips.h"
 
-#if SL_HAS_LEVELS
+#if SL_HAS_PANELS
 /* A strip is two squares wide, and about so many rows high; the offsets of so many columns are kept. */
 #define SL_WIDTH_OF_STRIP (2 * SL_LANES_16)
 #define SL_ROWS_OF_STRIP 72
@@ -105,8 +104,8 @@ SL_INLINE int sl_pays_in_levels(const sl_axis *rows, const sl_axis *columns)
 
 /* Transposes in strips of levels if that pays, and returns whether it does.  The turns that move least in an array
  * are the inner ones: they share its lines, and where they continue an axis they become a level of it. */
-SL_LINKABLE int sl_transpose_levels(element *restrict to, const sl_axis *rows, const element *restrict from,
-                                    const sl_axis *columns, const sl_turns *turns)
+SL_OUT_OF_LINE int sl_transpose_levels(element *restrict to, const sl_axis *rows, const element *restrict from,
+                                       const sl_axis *columns, const sl_turns *turns)
 {
     sl_axis down = *rows, across = *columns;
     sl_turns inner = *turns;

@@ -1,12 +1,11 @@
 /* Pieces of a transpose: what is smaller than a tile, thinner than a square, or a band of few rows or columns.
  *
  * Assumes: as pieces.
- * Needs: copy, pieces, transpose_small, transpose_squares, transpose_strips. */
+ * Needs: copy, pieces, transpose_squares, transpose_strips. */
 #pragma once
 
 #include "copy.h"
 #include "pieces.h"
-#include "transpose_small.h"
 #include "transpose_squares.h"
 #include "transpose_strips.h"
 

@@ -1,19 +1,14 @@
 /* Transposes of few rows and columns, many times, by row plans: pixel shuffles, whose pixels follow each other.
  *
  * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
- * Needs: axes, integers, plans, row_plans. */
+ * Needs: axes, integers, plans, row_plans, ways. */
 #pragma once
 
 #include "axes.h"
 #include "integers.h"
 #include "plans.h"
 #include "row_plans.h"
-
-/* Whether turns are planned: elements of 1 and 2 bytes, of which a vector holds many. */
-#define SL_HAS_PLANNED_TURNS (SL_HAS_ROW_PLANS && SL_ELEMENT_SIZE <= 2)
-
-/* The most elements of a turn that are planned. */
-#define SL_PLANNED_ELEMENTS 256
+#include "ways.h"
 
 /* From how many windows of a lane on a plan takes longer than squares. */
 #define SL_MANY_WINDOWS 3
@@ -32,16 +27,14 @@ SL_INLINE int64_t sl_windows_of(const int64_t *offset, int64_t count)
     }
 }
 
-/* Transposes, if the turns write the rows of the output that follow each other side by side, and there is a plan for
- * them.  Returns whether there is.  Where there are *squares*, a plan of many windows is none. */
+/* Transposes, if there is a plan for the turns, which write the rows of the output that follow each other side by side.
+ * Returns whether there is.  Where there are *squares*, a plan of many windows is none. */
 SL_OUT_OF_LINE int sl_transpose_by_plan(element *restrict to, const sl_axis *rows, const element *restrict from,
                                         const sl_axis *columns, const sl_turns *turns, int squares)
 {
 #if SL_HAS_PLANNED_TURNS
     const int64_t height = sl_extent(rows), width = sl_extent(columns), size = sizeof(element);
-    const int64_t beside = rows->step == width || rows->count == 1 ? rows->count : 1, runs = beside * width;
-    if (turns->to_step != runs || runs > SL_PLANNED_ELEMENTS || turns->count * runs * size < 128)
-        return 0;
+    const int64_t beside = sl_rows_beside(rows, width), runs = beside * width;
     int64_t offset[SL_PLANNED_ELEMENTS];
     for (int64_t i = 0; i < beside; ++i)
         for (int64_t j = 0; j < width; ++j)

@@ -1,12 +1,13 @@
 /* Staging: what tiles side by side write is collected, and written in long pieces of rows.
  *
  * Assumes: offsets in elements, as in a tile: to[row[i] + j].
- * Needs: axes, copy, far_stores, zips. */
+ * Needs: axes, copy, far_stores, transpose_choice, zips. */
 #pragma once
 
 #include "axes.h"
 #include "copy.h"
 #include "far_stores.h"
+#include "transpose_choice.h"
 #include "zips.h"
 
 /* Tiles of a block, each way.  The lines of a block, each perhaps in a page of its own, are a few hundred. */
@@ -28,6 +29,19 @@ SL_INLINE int sl_is_staged(const sl_axis *rows, int near, int far, int wait)
     const int anywhere = SL_VECTOR_BYTES < 64 && SL_ELEMENT_SIZE >= 4;
     const int crosses = step % 64 != 0 ? anywhere : rows->high == 1 && SL_TILE >= 32 && step % 4096 == 0;
     return far || (!near && crosses);
+}
+
+/* Whether rows of *width* elements follow each other and are staged so: they are written as one. */
+SL_INLINE int sl_is_joined(const sl_axis *rows, int64_t width)
+{
+    return rows->step == width && width <= SL_TILES_PER_BLOCK * SL_TILE;
+}
+
+/* Whether tiles of *width* columns are staged. */
+SL_INLINE int sl_has_staged_tiles(const sl_axis *rows, int64_t width, sl_distance distance)
+{
+    const int wait = distance.wait || (distance.far && sl_is_joined(rows, width));
+    return width >= 2 * SL_TILE && sl_is_staged(rows, distance.near, distance.far, wait);
 }
 
 /* The elements from the begin of a cache line to *to*; 0 where an element lies across the begin of a line. */

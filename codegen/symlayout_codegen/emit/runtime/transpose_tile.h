@@ -47,22 +47,6 @@ SL_OUT_OF_LINE void sl_transpose_even_rows(element *restrict to, int64_t row_ste
         }
     }
 }
-#if SL_VECTOR_BYTES > 16
-/* The same of SL_TILE columns. */
-SL_OUT_OF_LINE void sl_transpose_rows_first(element *restrict to, int64_t row_step, const element *restrict from,
-                                            int64_t column_step, int64_t rows)
-{
-    for (int64_t top = 0; top < rows; top += SL_LANES_16) {
-        const int64_t i = sl_min(top, rows - SL_LANES_16);
-        SL_UNROLL
-        for (int64_t j = 0; j < SL_TILE; j += SL_STRIP) {
-            const element *at[SL_STRIP];
-            sl_begin_even_strip(at, from + i + j * column_step, column_step);
-            sl_transpose_rows(to + i * row_step + j, 0, row_step, at, 0);
-        }
-    }
-}
-#endif
 #endif
 
 #if !SL_HAS_SHUFFLES

@@ -1,12 +1,12 @@
 /* A transpose in tiles, once: blocks of tiles, read ahead, staged or written tile by tile.
  *
  * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
- * Needs: pieces, transpose_lines, transpose_panels, transpose_pieces, transpose_staging, transpose_tile. */
+ * Needs: pieces, transpose_choice, transpose_lines, transpose_pieces, transpose_staging, transpose_tile. */
 #pragma once
 
 #include "pieces.h"
+#include "transpose_choice.h"
 #include "transpose_lines.h"
-#include "transpose_panels.h"
 #include "transpose_pieces.h"
 #include "transpose_staging.h"
 #include "transpose_tile.h"
@@ -95,24 +95,24 @@ SL_INLINE sl_order sl_order_of(int even, sl_crowd crowd)
     return crowd.written < crowd.read ? SL_COLUMNS_FIRST : SL_ROWS_FIRST;
 }
 
-/* Begins the tiling of an output that is *near* or *far*, where stores *wait* for lines that are not near; the source
- * is read ahead, along its rows, if it is *deep*, staged or far. */
+/* Begins the tiling of an output at that *distance*; the source is read ahead, along its rows, if it is *deep* or
+ * staged. */
 SL_OUT_OF_LINE void sl_begin_tiling(sl_tiling *tiling, const sl_axis *rows, const sl_axis *columns, sl_crowd crowd,
-                                    int near, int far, int wait, int deep)
+                                    sl_distance distance, int deep)
 {
+    const int far = distance.far, wait = distance.wait;
     const int64_t height = sl_extent(rows), width = sl_extent(columns);
     tiling->height = height;
     tiling->width = width;
     tiling->far = far;
     /* Rows that follow each other are staged so, and written as one. */
-    tiling->joined = rows->step == width && width <= SL_TILES_PER_BLOCK * SL_TILE;
-    tiling->staged = width >= 2 * SL_TILE && sl_is_staged(rows, near, far, wait || (tiling->joined && far));
+    tiling->joined = sl_is_joined(rows, width);
+    tiling->staged = sl_has_staged_tiles(rows, width, distance);
     /* Rows that share lines follow each other: the processor fetches their lines by itself. */
     tiling->fetched = wait && !(tiling->staged && far) && (rows->step >= SL_TILE || rows->step < 0);
-    tiling->deep = tiling->staged || far || deep;
+    tiling->deep = tiling->staged || deep;
     /* Of far rows of whole lines, where stores wait. */
-    const int narrow = wait && far && tiling->staged && !tiling->joined &&
-                       sl_begins_lines(rows);
+    const int narrow = wait && far && tiling->staged && !tiling->joined && sl_begins_lines(rows);
     tiling->side = narrow ? SL_NARROW_SIDE : SL_TILES_PER_BLOCK * SL_TILE;
     tiling->down = narrow ? SL_ROWS_OF_PAGES : tiling->deep ? height + SL_TILE : tiling->side;
     tiling->order = sl_order_of(rows->high == 1 && columns->high == 1 && !tiling->staged, crowd);

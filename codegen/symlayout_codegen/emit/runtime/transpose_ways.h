@@ -1,13 +1,16 @@
 /* A transpose of any extents and strides: simplified, then done by streams, by tiles, or at once for all turns.
  *
  * Assumes: output and source do not overlap.
- * Needs: pieces, streams, tiles, transpose_rows, transpose_tiles, wanted, ways. */
+ * Needs: caches, pieces, plans, streams, tiles, transpose_choice, transpose_pieces, transpose_tiles, wanted, ways. */
 #pragma once
 
+#include "caches.h"
 #include "pieces.h"
+#include "plans.h"
 #include "streams.h"
 #include "tiles.h"
-#include "transpose_rows.h"
+#include "transpose_choice.h"
+#include "transpose_pieces.h"
 #include "transpose_tiles.h"
 #include "wanted.h"
 #include "ways.h"
@@ -28,7 +31,6 @@ SL_OUT_OF_LINE void sl_move_level(sl_axis *near, sl_axis *far)
  * thinner than a small square is planned for all turns, where plans are. */
 #define SL_FEW_ELEMENTS (SL_ELEMENT_SIZE == 1 ? 128 : SL_ELEMENT_SIZE == 2 ? 64 : 56)
 #define SL_FEW_IN_SQUARES 16
-#define SL_MANY_TURNS 16
 SL_INLINE int sl_has_squares(const sl_axis *rows, const sl_axis *columns)
 {
     const int64_t square = SL_TILE / 4;
@@ -40,29 +42,6 @@ SL_INLINE int sl_is_few(const sl_axis *rows, const sl_axis *columns, const sl_tu
 {
     const int64_t most = sl_has_squares(rows, columns) ? SL_FEW_IN_SQUARES : SL_FEW_ELEMENTS;
     return turns->count >= SL_MANY_TURNS && sl_extent(rows) <= most / sl_extent(columns);
-}
-
-/* Bytes of the turns that are done together, of output and source: the first-level cache keeps them. */
-#define SL_FEW_BYTES 16384
-
-/* Transposes few rows and columns, many times: one element of all turns of a block in one loop. */
-SL_OUT_OF_LINE void sl_transpose_few(element *restrict to, const sl_axis *rows, const element *restrict from,
-                                     const sl_axis *columns, const sl_turns *turns)
-{
-    const int64_t height = sl_extent(rows), width = sl_extent(columns);
-    const int64_t block = sl_max(SL_MANY_TURNS, SL_FEW_BYTES / 2 / SL_ELEMENT_SIZE / (height * width));
-    for (int64_t turn = 0; turn < turns->high; ++turn)
-        for (int64_t first = 0; first < turns->count; first += block) {
-            const int64_t count = sl_min(block, turns->count - first);
-            for (int64_t i = 0; i < height; ++i)
-                for (int64_t j = 0; j < width; ++j) {
-                    element *const into = to + turn * turns->to_leap + first * turns->to_step + sl_offset(rows, i) + j;
-                    const element *const out_of =
-                        from + turn * turns->leap + first * turns->step + sl_offset(columns, j) + i;
-                    for (int64_t k = 0; k < count; ++k)
-                        into[k * turns->to_step] = out_of[k * turns->step];
-                }
-        }
 }
 
 /* Whether a matrix is so small that it is done square by square, each for all turns.  Where both axes have one level,
@@ -82,26 +61,12 @@ SL_INLINE int sl_is_small(const sl_axis *rows, const sl_axis *columns, const sl_
            height * width <= (levels ? SL_SMALL_BYTES : SL_SMALL_BYTES_OF_ONE_LEVEL) / SL_ELEMENT_SIZE;
 }
 
-/* Transposes small matrices, many times: a block of turns after the other. */
-SL_OUT_OF_LINE void sl_transpose_by_squares(element *restrict to, const sl_axis *rows, const element *restrict from,
-                                            const sl_axis *columns, const sl_turns *turns)
+/* Whether there may be a plan for all turns: they write rows of the output that follow each other side by side. */
+SL_INLINE int sl_may_be_planned(const sl_axis *rows, const sl_axis *columns, const sl_turns *turns)
 {
-#if SL_HAS_SHUFFLES
-    const int64_t height = sl_extent(rows), width = sl_extent(columns);
-    const int64_t block = sl_max(SL_MANY_TURNS / 4, SL_FEW_BYTES / 2 / SL_ELEMENT_SIZE / (height * width));
-    int64_t row[SL_SMALL_SIDE], column[SL_SMALL_SIDE];
-    for (int64_t i = 0; i < height; ++i)
-        row[i] = sl_offset(rows, i);
-    for (int64_t j = 0; j < width; ++j)
-        column[j] = sl_offset(columns, j);
-    for (int64_t turn = 0; turn < turns->high; ++turn)
-        for (int64_t first = 0; first < turns->count; first += block)
-            sl_transpose_small(to + turn * turns->to_leap + first * turns->to_step, row,
-                               from + turn * turns->leap + first * turns->step, column, height, width,
-                               sl_min(block, turns->count - first), turns->to_step, turns->step);
-#else
-    (void)to, (void)rows, (void)from, (void)columns, (void)turns;
-#endif
+    const int64_t runs = sl_rows_beside(rows, sl_extent(columns)) * sl_extent(columns);
+    return SL_HAS_PLANNED_TURNS && turns->count >= SL_MANY_TURNS && turns->to_step == runs &&
+           runs <= SL_PLANNED_ELEMENTS && turns->count * runs * SL_ELEMENT_SIZE >= 128;
 }
 
 /* Transposes by streams, of which there are few or wide: by one of these two. */
@@ -139,14 +104,26 @@ SL_INLINE int64_t sl_streams_of(const sl_axis *few, const sl_axis *other)
     return few->high == 1 && few->count == other->step && few->count <= SL_MOST_STREAMS ? few->count : 0;
 }
 
+/* Whether a transpose is so large that a way other than tiles may take less time: at once, of small elements where
+ * stores wait; where they do not, or rows have levels, also of all turns. */
+SL_INLINE int sl_may_be_large(const sl_axis *rows, const sl_axis *columns, const sl_turns *turns)
+{
+    const int64_t bytes = sl_extent(rows) * sl_extent(columns) * SL_ELEMENT_SIZE;
+    if (!SL_HAS_LARGE_WAYS || bytes < SL_NEAR_LEAST / (turns->count * turns->high))
+        return 0;
+    if (bytes < SL_NEAR_LEAST)
+        return SL_HAS_PANELS && (rows->high > 1 || !SL_STORES_WAIT);
+    return SL_HAS_PANELS || SL_STORES_WAIT;
+}
+
 /* sl_transpose of merged axes. */
 SL_OUT_OF_LINE void sl_transpose_merged(element *restrict to, const sl_axis *rows, const element *restrict from,
-                                        const sl_axis *columns, const sl_turns *turns, const sl_streams *streams,
+                                        const sl_axis *columns, const sl_turns *turns, const sl_further_ways *ways,
                                         int far)
 {
     const int64_t split = sl_streams_of(rows, columns), join = sl_streams_of(columns, rows);
-    sl_split_streams *const splits = streams->split[split];
-    sl_join_streams *const joins = streams->join[join];
+    sl_split_streams *const splits = ways->split[split];
+    sl_join_streams *const joins = ways->join[join];
     const int by_rows = sl_has_levels_of_turns(rows, sl_extent(columns));
     if (!splits && !joins && (by_rows || sl_has_levels_of_turns(columns, sl_extent(rows)))) {
         /* The outermost level are turns; they are the first ones if there are many, less far apart than the others. */
@@ -164,26 +141,27 @@ SL_OUT_OF_LINE void sl_transpose_merged(element *restrict to, const sl_axis *row
             more = sl_turns_2(turns->count, turns->to_step, turns->step, many, to_step, step);
         for (int64_t k = 0; k < calls; ++k)
             sl_transpose_merged(to + k * to_step, by_rows ? &level : rows, from + k * step, by_rows ? columns : &level,
-                                &more, streams, far);
+                                &more, ways, far);
         return;
     }
     const int is_few = sl_is_few(rows, columns, turns);
     const int is_small = sl_is_small(rows, columns, turns);
-    if (SL_HAS_PLANNED_TURNS && (is_few || !sl_has_squares(rows, columns)) && turns->count >= SL_MANY_TURNS &&
-        sl_transpose_by_plan(to, rows, from, columns, turns, is_small))
+    const int is_planned = (is_few || !sl_has_squares(rows, columns)) && sl_may_be_planned(rows, columns, turns);
+    const int small = is_planned || is_small || is_few, large = sl_may_be_large(rows, columns, turns);
+    sl_large_way *const by = large ? ways->large[SL_STORES_WAIT] : 0;
+    if (small && ways->small && ways->small(to, rows, from, columns, turns, is_planned, is_small, is_few))
         return;
-    if (is_small)
-        sl_transpose_by_squares(to, rows, from, columns, turns);
-    else if (is_few)
-        sl_transpose_few(to, rows, from, columns, turns);
-    else if (splits || joins)
+    if (splits || joins)
         sl_transpose_streams(to, rows, from, columns, turns, splits, joins, far);
-    else {
-        const int32_t missing = (1 << split | 1 << join) & SL_ALL_STREAMS;
-        if (missing)
-            sl_want(streams->wanted, missing);
+    else if (!by || !by(to, rows, from, columns, turns, far))
         sl_transpose_tiles(to, rows, from, columns, turns, far);
-    }
+    /* One way at a time: the one that this call would have taken. */
+    if (small && !ways->small)
+        sl_want(ways->wanted, SL_SMALL_WAY);
+    else if (!splits && !joins && ((1 << split | 1 << join) & SL_ALL_STREAMS))
+        sl_want(ways->wanted, (1 << split | 1 << join) & SL_ALL_STREAMS);
+    else if (!splits && !joins && large && !by)
+        sl_want(ways->wanted, SL_LARGE_WAY(SL_STORES_WAIT));
 }
 
 SL_DECLARE_TRANSPOSE(sl_transpose_simplified)
@@ -202,7 +180,7 @@ SL_DECLARE_TRANSPOSE(sl_transpose_simplified)
     const int line = sl_extent(rows) == 1 || sl_extent(columns) == 1;
     const int plain = SL_HAS_PLANNED_TURNS && !sl_has_squares(&short_rows, &short_columns);
     if ((line || plain) && !sl_is_few(rows, columns, turns) && sl_is_few(&short_rows, &short_columns, &many))
-        sl_transpose_merged(to, &short_rows, from, &short_columns, &many, streams, far);
+        sl_transpose_merged(to, &short_rows, from, &short_columns, &many, ways, far);
     else
-        sl_transpose_merged(to, rows, from, columns, turns, streams, far);
+        sl_transpose_merged(to, rows, from, columns, turns, ways, far);
 }

@@ -1,17 +1,34 @@
 /* Transposes that write whole lines of the output, and in blocks of long runs of the source.
  *
  * Assumes: axes with as few levels as sl_simplify_axis leaves; of one level for blocks.
- * Needs: caches, pieces, transpose_panels, transpose_pieces, transpose_strips, transpose_tile. */
+ * Needs: pieces, transpose_choice, transpose_panels, transpose_pieces, transpose_strips, transpose_tile. */
 #pragma once
 
-#include "caches.h"
 #include "pieces.h"
+#include "transpose_choice.h"
 #include "transpose_panels.h"
 #include "transpose_pieces.h"
 #include "transpose_strips.h"
 #include "transpose_tile.h"
 
 #if SL_HAS_PANELS
+#if SL_VECTOR_BYTES > 16
+/* Does the same as sl_transpose_even_rows for SL_TILE columns. */
+SL_OUT_OF_LINE void sl_transpose_rows_first(element *restrict to, int64_t row_step, const element *restrict from,
+                                            int64_t column_step, int64_t rows)
+{
+    for (int64_t top = 0; top < rows; top += SL_LANES_16) {
+        const int64_t i = sl_min(top, rows - SL_LANES_16);
+        SL_UNROLL
+        for (int64_t j = 0; j < SL_TILE; j += SL_STRIP) {
+            const element *at[SL_STRIP];
+            sl_begin_even_strip(at, from + i + j * column_step, column_step);
+            sl_transpose_rows(to + i * row_step + j, 0, row_step, at, 0);
+        }
+    }
+}
+#endif
+
 /* How many lines of the output, side by side, are written of a few rows before the next rows; 0 if a transpose takes
  * less time otherwise.  As many lines wait in the processor to be written as a strip has bytes (64 stores): of these,
  * half a set or less may fall into one set, or they leave the cache before they are whole.  The lines that are read

@@ -6,9 +6,12 @@
 
 #include "base.h"
 
-/* The bits of ways: row plans, and 1 << k for k streams. */
+/* The bits of ways: row plans, 1 << k for k streams, those of small matrices, and of large arrays where
+ * stores wait or do not. */
 #define SL_ROW_PLANS_WAY 1
 #define SL_ALL_STREAMS (1 << 2 | 1 << 3 | 1 << 4)
+#define SL_SMALL_WAY (1 << 5)
+#define SL_LARGE_WAY(waits) (1 << (6 + (waits)))
 
 #ifdef SL_WAYS_LATER
 static int32_t sl_wanted_ways;

@@ -1,26 +1,66 @@
-/* Ways: the prototype of a transpose of any extents and strides, which may be compiled apart.
+/* Ways: the prototypes of a transpose of any extents and strides, and of ways of large arrays and of small matrices,
+ * which may be compiled apart.
  *
  * Assumes: output and source do not overlap.
- * Needs: axes, streams. */
+ * Needs: axes, plans, streams. */
 #pragma once
 
 #include "axes.h"
+#include "plans.h"
 #include "streams.h"
 
-/* The functions for k streams, at k; 0 where a kernel does without.  It can be linked to others once calls *wanted*
- * them, as the bits 1 << k; where not, *wanted* is 0. */
+/* Whether large arrays have ways of their own: see transpose_large. */
+#define SL_HAS_LARGE_WAYS SL_HAS_SHUFFLES
+
+/* Transposes large arrays, if there is a way that takes less time than tiles; returns whether there is. */
+typedef int sl_large_way(element *restrict to, const sl_axis *rows, const element *restrict from,
+                         const sl_axis *columns, const sl_turns *turns, int far);
+
+/* Whether turns are planned: elements of 1 and 2 bytes, of which a vector holds many. */
+#define SL_HAS_PLANNED_TURNS (SL_HAS_ROW_PLANS && SL_ELEMENT_SIZE <= 2)
+
+/* The most elements of a turn that are planned. */
+#define SL_PLANNED_ELEMENTS 256
+
+/* How many rows of *width* elements follow each other in the output. */
+SL_INLINE int64_t sl_rows_beside(const sl_axis *rows, int64_t width)
+{
+    return rows->step == width || rows->count == 1 ? rows->count : 1;
+}
+
+/* From so many turns on, these are done at once. */
+#define SL_MANY_TURNS 16
+
+/* Transposes small matrices many times: by a *plan*, by *squares*, or by *elements*, each for all turns, where that is
+ * allowed; returns whether it did. */
+typedef int sl_small_way(element *restrict to, const sl_axis *rows, const element *restrict from,
+                         const sl_axis *columns, const sl_turns *turns, int plan, int squares, int elements);
+
+/* The functions for k streams, at k, for large arrays where stores do not wait and where they do, and for small
+ * matrices; 0 where a kernel does without.  It can be linked to others once calls *wanted* them, as the bits of ways;
+ * where not, *wanted* is 0. */
 #define SL_MOST_STREAMS 4
 typedef struct {
     sl_split_streams *split[SL_MOST_STREAMS + 1];
     sl_join_streams *join[SL_MOST_STREAMS + 1];
+    sl_large_way *large[2];
+    sl_small_way *small;
     int32_t *wanted;
-} sl_streams;
+} sl_further_ways;
 
-/* How the definition begins.  By addresses: a struct of numbers that is passed as a value is copied by vectors, each of
+/* How the definitions begin.  By addresses: a struct of numbers that is passed as a value is copied by vectors, each of
  * which waits for the stores of the numbers. */
 #define SL_DECLARE_TRANSPOSE(name)                                                                                   \
     SL_LINKABLE void name(element *restrict to, sl_axis *rows, const element *restrict from, sl_axis *columns,       \
-                          sl_turns *turns, const sl_streams *streams, int far)
+                          sl_turns *turns, const sl_further_ways *ways, int far)
+#define SL_DECLARE_LARGE(name)                                                                                       \
+    SL_LINKABLE int name(element *restrict to, const sl_axis *rows, const element *restrict from,                    \
+                         const sl_axis *columns, const sl_turns *turns, int far)
+#define SL_DECLARE_SMALL_MATRICES(name)                                                                              \
+    SL_LINKABLE int name(element *restrict to, const sl_axis *rows, const element *restrict from,                    \
+                         const sl_axis *columns, const sl_turns *turns, int plan, int squares, int elements)
 #ifdef SL_LINKED
 SL_DECLARE_TRANSPOSE(sl_transpose_simplified);
+SL_DECLARE_LARGE(sl_transpose_large_array);
+SL_DECLARE_SMALL_MATRICES(sl_transpose_small_matrices);
 #endif
