@@ -20,12 +20,10 @@ from hypothesis import strategies as st
 
 from symlayout_codegen import CompilerError, Nest, print_header, print_kernel, simulate
 from symlayout_codegen.emit.header import KERNELS_HEADER, RUNTIME_HEADER, runtime, runtime_of
-from symlayout_codegen.emit.printer import _Printer
 from symlayout_codegen.emit.text import comment_text
 from symlayout_codegen.ir.identifiers import identifier
-from symlayout_codegen.ir.integer_expressions import Expr, FloorDiv, FloorMod, IntLiteral, NamedInt, add, evaluate, mul
+from symlayout_codegen.ir.integer_expressions import IntLiteral
 from symlayout_codegen.ir.nest import NUMBERS, Add, Digit, NestPiece, Term
-from symlayout_codegen.ir.queries import SignFacts
 from symlayout_codegen.passes.schedule import schedule
 from symlayout_codegen.status import STATUS, status_code
 from tests.support import nests
@@ -141,27 +139,6 @@ def test_a_literal_beyond_int64_is_refused() -> None:
     piece = NestPiece(nests.digits(i=2**63), nests.affine(0, (0, 1)), 0, nests.affine(0, (0, 2)))
     with pytest.raises(CompilerError, match=f"the number {2**63}, which is no 64-bit integer"):
         print_kernel(nests.nest("huge", "", [piece], 4), 4)
-
-
-@pytest.mark.parametrize(
-    ("expr", "text"),
-    [
-        (add(mul(2, NamedInt("a")), -3), "2*a - 3"),
-        (add(mul(-1, NamedInt("a")), NamedInt("b")), "-a + b"),
-        (mul(2, add(NamedInt("a"), 1), NamedInt("b")), "2*(a + 1)*b"),
-        (FloorDiv(NamedInt("n"), IntLiteral(2)), "n / 2"),
-        (FloorDiv(add(NamedInt("n"), 1), IntLiteral(2)), "(n + 1) / 2"),
-        (FloorDiv(NamedInt("a"), IntLiteral(2)), "sl_floor_div(a, 2)"),
-        (FloorMod(NamedInt("n"), NamedInt("n")), "sl_floor_mod(n, n)"),
-        (mul(2, FloorDiv(NamedInt("n"), IntLiteral(2))), "2*(n / 2)"),
-        (add(NamedInt("n"), mul(-1, FloorMod(NamedInt("n"), IntLiteral(4)))), "n - n % 4"),
-        (add(NamedInt("a"), -(2**40)), "a - INT64_C(1099511627776)"),
-        (IntLiteral(-(2**63)), "INT64_MIN"),
-    ],
-    ids=str,
-)
-def test_expressions_print_with_few_parentheses(expr: Expr, text: str) -> None:
-    assert _Printer(SignFacts.of(nonnegative=[NamedInt("n")]))(expr) == text
 
 
 # --- what compilers say -----------------------------------------------------------------------
@@ -347,13 +324,3 @@ def test_hostile_names_still_compile() -> None:
         '#include "symlayout_kernels.h"', print_header([nest])
     )
     subprocess.run([compiler, *WARNINGS, "-fsyntax-only", "-x", "c", "-"], input=alone, text=True, check=True)
-
-
-@given(st.integers(-20, 20), st.integers(1, 9), st.integers(-5, 5))
-def test_proved_division_is_floor_division(value: int, divisor: int, constant: int) -> None:
-    """What prints as `/` truncates in C; it prints so only where that is the floor."""
-    expr = FloorDiv(add(mul(2, NamedInt("n")), constant), IntLiteral(divisor))
-    text = _Printer(SignFacts.of(nonnegative=[NamedInt("n")]))(expr)
-    if "sl_floor_div" not in text and value >= 0:
-        exact = 2 * value + constant
-        assert int(exact / divisor) == evaluate(expr, {"n": value})
