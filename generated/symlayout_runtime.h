@@ -676,10 +676,10 @@ SL_ALWAYS_INLINE void sl_no_plan(sl_plan *plan)
     plan->run = 0;
 }
 
-/* Whether plans pay for a row of *bytes* bytes from runs of *run* bytes: longer runs are moved by whole vectors. */
-SL_ALWAYS_INLINE int sl_is_planned(int64_t run, int64_t bytes)
+/* Whether plans pay for *rows* rows of *bytes* bytes of runs of *run* bytes: longer runs are moved by whole vectors. */
+SL_ALWAYS_INLINE int sl_is_planned(int64_t run, int64_t bytes, int64_t rows)
 {
-    return run < 16 && run != 8 && bytes >= 128;
+    return run < 16 && bytes >= 32 && bytes * rows >= 128;
 }
 
 /* Whether a kernel has row plans, or none that it needs yet. */
@@ -820,13 +820,13 @@ SL_LINKABLE __attribute__((cold)) int sl_plan_turns(sl_plan *plan, const int64_t
     return 1;
 }
 
-/* Plans the same where run u begins at u*between, unless *plan* is for that already. */
+/* Plans the same where run u begins at u*between, unless *plan* is for that already, or for rows about as long. */
 SL_LINKABLE int sl_plan_rows(sl_plan *plan, int64_t runs, int64_t between, int64_t run, int64_t leap,
                                 int64_t rows)
 {
     rows = sl_min(rows, SL_BLOCK_TURNS);
     if (plan->run == run && plan->runs == runs && plan->between == between && plan->leap == leap &&
-        plan->rows == rows)
+        (plan->rows == rows || (plan->lanes > 0 && plan->turns <= rows && rows <= 2 * plan->rows)))
         return plan->lanes > 0;
     plan->run = run;
     plan->runs = runs;
@@ -887,6 +887,18 @@ SL_ALWAYS_INLINE void sl_write_blocks(const sl_plan *plan, unsigned char *restri
     }
 }
 
+/* Writes one lane of rows of blocks, of two to four windows. */
+SL_OUT_OF_LINE void sl_write_one_lane(const sl_plan *plan, unsigned char *restrict to,
+                                      const unsigned char *restrict from, const sl_planned_rows *rows, int lane)
+{
+    if (plan->windows == 2)
+        sl_write_blocks(plan, to, from, rows, lane, 1, 2);
+    else if (plan->windows == 3)
+        sl_write_blocks(plan, to, from, rows, lane, 1, 3);
+    else
+        sl_write_blocks(plan, to, from, rows, lane, 1, 4);
+}
+
 /* Writes lane *lane* of *count* blocks, of *windows* windows, a literal. */
 SL_ALWAYS_INLINE void sl_write_lane_of(const sl_plan *plan, unsigned char *restrict to,
                                        const unsigned char *restrict from, int64_t jump, int64_t count, int lane,
@@ -907,14 +919,11 @@ SL_ALWAYS_INLINE void sl_write_lane_of(const sl_plan *plan, unsigned char *restr
 SL_OUT_OF_LINE void sl_write_lane(const sl_plan *plan, unsigned char *restrict to, const unsigned char *restrict from,
                                   int64_t jump, int64_t count, int lane)
 {
+    const sl_planned_rows row = {1, 0, 0, jump, (count - 1) * plan->bytes, (count - 1) * jump};
     if (plan->windows == 1)
         sl_write_lane_of(plan, to, from, jump, count, lane, 1);
-    else if (plan->windows == 2)
-        sl_write_lane_of(plan, to, from, jump, count, lane, 2);
-    else if (plan->windows == 3)
-        sl_write_lane_of(plan, to, from, jump, count, lane, 3);
-    else if (plan->windows == 4)
-        sl_write_lane_of(plan, to, from, jump, count, lane, 4);
+    else if (plan->windows <= 4)
+        sl_write_one_lane(plan, to, from, &row, lane);
     else if (plan->windows == 6)
         sl_write_lane_of(plan, to, from, jump, count, lane, 6);
     else
@@ -952,6 +961,19 @@ SL_OUT_OF_LINE void sl_write_two_lanes(const sl_plan *plan, unsigned char *restr
     sl_write_blocks(plan, to, from, rows, first, 2, 3);
 }
 
+/* Writes rows of blocks lane by lane: so many rows at once as the first-level cache keeps. */
+SL_INLINE void sl_write_lanes(const sl_plan *plan, unsigned char *restrict to, const unsigned char *restrict from,
+                              const sl_planned_rows *rows)
+{
+    const int64_t most = SL_BYTES_AT_ONCE / (rows->to_last + 16) + 1;
+    sl_planned_rows part = *rows;
+    for (int64_t first = 0; first < rows->count; first += most) {
+        part.count = sl_min(most, rows->count - first);
+        for (int lane = 0; lane < plan->lanes; ++lane)
+            sl_write_one_lane(plan, to + first * rows->to_step, from + first * rows->step, &part, lane);
+    }
+}
+
 /* Writes *count* rows of *length* turns, at least those of a block, *leap* apart in the source; the rows begin
  * *to_step* and *step* apart.  The last block of a row overlaps the one before. */
 SL_LINKABLE void sl_write_rows(const sl_plan *plan, unsigned char *restrict to, const unsigned char *restrict from,
@@ -979,7 +1001,10 @@ SL_LINKABLE void sl_write_rows(const sl_plan *plan, unsigned char *restrict to, 
             sl_write_blocks(plan, to, from, &rows, 0, 4, 3);
         return;
     default:
-        sl_write_long_blocks(plan, to, from, &rows);
+        if (plan->windows >= 2 && plan->windows <= 4 && (plan->lanes == 1 || rows.to_last <= SL_BYTES_AT_ONCE))
+            sl_write_lanes(plan, to, from, &rows);
+        else
+            sl_write_long_blocks(plan, to, from, &rows);
     }
 #undef SL_WRITE_CASE
 }
@@ -1211,21 +1236,27 @@ SL_OUT_OF_LINE void sl_copy_turns(element *restrict to, int64_t to_leap, int64_t
 #endif
 }
 
+/* The source of rows in turns may be read once for each turn: so much of it at a time, in bytes, as the nearest cache
+ * keeps. */
+#define SL_TURNED_BYTES 16384
+
 #if SL_HAS_ROW_PLANS
-/* The same for runs of at most SL_SHORT_ROW_BYTES, by permutations and plans.  Returns how many rows of each turn
- * are done, the first ones. */
+/* The same *high* times, *to_jump* and *jump* apart, for runs of at most SL_SHORT_ROW_BYTES, by permutations and plans.
+ * Returns how many rows of each turn are done, the first ones. */
 SL_OUT_OF_LINE int64_t sl_copy_short_turns(element *restrict to, int64_t to_leap, int64_t to_step,
                                            const element *restrict from, int64_t leap, int64_t step, int64_t turns,
-                                           int64_t rows, int64_t count, sl_plan *plan)
+                                           int64_t rows, int64_t count, int64_t high, int64_t to_jump, int64_t jump,
+                                           sl_plan *plan)
 {
     const int64_t size = sizeof(element), run = count * size;
     unsigned char *const into = (unsigned char *)to;
     const unsigned char *const out_of = (const unsigned char *)from;
-    /* The compiler vectorises the loops of single elements for steps -1 and 2. */
-    const int vectorised = count == 1 && to_step == 1 && (step == -1 || step == 2);
+    /* The compiler vectorises the loops of single elements for steps -1 and 2, those of bytes poorly for 2. */
+    const int vectorised = count == 1 && to_step == 1 && (step == -1 || (step == 2 && size > 1));
     if (turns > 1 && to_leap == count && to_step == turns * count) { /* turns are side by side in a row */
-        if (sl_is_planned(run, rows * turns * run) && sl_plan_rows(plan, turns, leap * size, run, step * size, rows)) {
-            sl_write_rows(plan, into, out_of, step * size, rows, 1, 0, 0);
+        if (sl_is_planned(run, rows * turns * run, high) &&
+            sl_plan_rows(plan, turns, leap * size, run, step * size, rows)) {
+            sl_write_rows(plan, into, out_of, step * size, rows, high, to_jump * size, jump * size);
             return rows;
         }
     }
@@ -1233,36 +1264,53 @@ SL_OUT_OF_LINE int64_t sl_copy_short_turns(element *restrict to, int64_t to_leap
     /* For a few rows, computing the indices takes longer than the copy. */
     if (rows >= SL_PERMUTE_BYTES && !vectorised) {
         int64_t done = 0;
-        for (int64_t t = 0; t < turns; ++t)
-            done = sl_copy_short(into + t * to_leap * size, to_step * size, out_of + t * leap * size, step * size, rows,
-                                 run);
+        for (int64_t h = 0; h < high; ++h)
+            for (int64_t t = 0; t < turns; ++t)
+                done = sl_copy_short(into + (h * to_jump + t * to_leap) * size, to_step * size,
+                                     out_of + (h * jump + t * leap) * size, step * size, rows, run);
         if (done)
             return done;
     }
 #endif
-    if (to_step == count && sl_is_planned(run, rows * run) && !vectorised &&
+    if (to_step == count && sl_is_planned(run, rows * run, turns * high) && !vectorised &&
         sl_plan_rows(plan, 1, 0, run, step * size, rows)) {
-        sl_write_rows(plan, into, out_of, step * size, rows, turns, to_leap * size, leap * size);
+        const int64_t read = rows * (step < 0 ? -step : step) * size, most = SL_TURNED_BYTES / sl_max(1, read);
+        const int64_t each = most > turns ? most : 1; /* the longer loop is the inner one */
+        for (int64_t first = 0; first < high; first += each) {
+            unsigned char *const next = into + first * to_jump * size;
+            const unsigned char *const out_of_next = out_of + first * jump * size;
+            const int64_t times = sl_min(each, high - first);
+            if (times == 1)
+                sl_write_rows(plan, next, out_of_next, step * size, rows, turns, to_leap * size, leap * size);
+            else
+                for (int64_t t = 0; t < turns; ++t)
+                    sl_write_rows(plan, next + t * to_leap * size, out_of_next + t * leap * size, step * size, rows,
+                                  times, to_jump * size, jump * size);
+        }
         return rows;
     }
     return 0;
 }
 #endif
 
-/* to[at + t*to_leap + i*to_step + j] = from[start + t*leap + i*step + j] for 0 <= t < turns, 0 <= i < rows, 0 <= j <
- * count.  The longer loop is the inner one where the other is as short as a margin.  Long rows of a *far* output are
- * written by non-temporal stores.  *plan* is the statement's own. */
+/* to[at + h*to_jump + t*to_leap + i*to_step + j] = from[start + h*jump + t*leap + i*step + j] for 0 <= h < high, 0 <= t
+ * < turns, 0 <= i < rows, 0 <= j < count.  Of the inner two, the longer loop is the inner one where the other is as
+ * short as a margin.  Long rows of a *far* output are written by non-temporal stores.  *plan* is the statement's. */
 SL_OUT_OF_LINE void sl_copy_grid(element *restrict to, int64_t at, int64_t to_leap, int64_t to_step,
                                  const element *restrict from, int64_t start, int64_t leap, int64_t step,
-                                 int64_t turns, int64_t rows, int64_t count, int far, sl_plan *plan)
+                                 int64_t turns, int64_t rows, int64_t count, int64_t high, int64_t to_jump,
+                                 int64_t jump, int far, sl_plan *plan)
 {
-    if (turns <= 0 || rows <= 0 || count <= 0)
+    if (turns <= 0 || rows <= 0 || count <= 0 || high <= 0)
         return;
     to += at;
     from += start;
 #if SL_HAS_ROW_PLANS
     if (count * (int64_t)sizeof(element) <= SL_SHORT_ROW_BYTES) {
-        const int64_t done = sl_copy_short_turns(to, to_leap, to_step, from, leap, step, turns, rows, count, plan);
+        const int64_t done = sl_copy_short_turns(to, to_leap, to_step, from, leap, step, turns, rows, count, high,
+                                                 to_jump, jump, plan);
+        if (done == rows)
+            return;
         to += done * to_step;
         from += done * step;
         rows -= done;
@@ -1270,10 +1318,11 @@ SL_OUT_OF_LINE void sl_copy_grid(element *restrict to, int64_t at, int64_t to_le
 #else
     (void)plan;
 #endif
-    if (rows < 8 && rows < turns)
-        sl_copy_turns(to, to_step, to_leap, from, step, leap, rows, turns, count, far);
-    else
-        sl_copy_turns(to, to_leap, to_step, from, leap, step, turns, rows, count, far);
+    for (int64_t h = 0; h < high; ++h, to += to_jump, from += jump)
+        if (rows < 8 && rows < turns)
+            sl_copy_turns(to, to_step, to_leap, from, step, leap, rows, turns, count, far);
+        else
+            sl_copy_turns(to, to_leap, to_step, from, leap, step, turns, rows, count, far);
 }
 
 /* to[at + i*to_step + j] = from[start + i*step + j] for 0 <= i < rows, 0 <= j < count: a grid of one turn. */
@@ -1286,7 +1335,7 @@ SL_OUT_OF_LINE void sl_copy_rows(element *restrict to, int64_t at, int64_t to_st
     from += start;
 #if SL_HAS_ROW_PLANS
     if (rows > 1 && count * (int64_t)sizeof(element) <= SL_SHORT_ROW_BYTES) { /* one row alone is none of a plan */
-        const int64_t done = sl_copy_short_turns(to, 0, to_step, from, 0, step, 1, rows, count, plan);
+        const int64_t done = sl_copy_short_turns(to, 0, to_step, from, 0, step, 1, rows, count, 1, 0, 0, plan);
         to += done * to_step;
         from += done * step;
         rows -= done;
@@ -1371,6 +1420,74 @@ SL_OUT_OF_LINE void sl_fill_rows(element *restrict to, int64_t at, int64_t to_st
     else if (count > 1)
         for (int64_t i = 0; i < rows; ++i)
             sl_fill(to, at + i * to_step, value, count);
+}
+
+/* Cut grids: grids of runs, of which those inside are copied; the others are filled, or left.
+ *
+ * Assumes: output and source do not overlap.  Offsets and counts are in elements.
+ * Needs: copy_rows, fill, integers. */
+
+/* Fills *rows* runs of *count* elements, *to_step* apart, *high* times, *to_jump* apart. */
+SL_OUT_OF_LINE void sl_fill_runs(element *restrict to, int64_t to_step, int64_t to_jump, int64_t rows, int64_t count,
+                                 int64_t high, element value)
+{
+    const int64_t each = to_step == count ? rows : 1; /* runs that follow each other are one */
+    if (rows > 0)
+        for (int64_t h = 0; h < high; ++h)
+            for (int64_t j = 0; j < rows; j += each)
+                sl_fill(to, h * to_jump + j * to_step, value, each * count);
+}
+
+/* Run j of turn i, of *rows* runs of each of *turns* turns, is to[at + i*to_leap + j*to_step + r] for 0 <= r < count.
+ * It gets from[start + i*leap + j*step + r] if low <= i + turns*j < low + inside; else *fill, or stays where *fill* is
+ * 0.  This is done *high* times, *to_jump* and *jump* apart; of *before* grids before them, the first one at *at*, and
+ * *after* grids after them, all is *fill.  *plan* is the statement's own. */
+SL_OUT_OF_LINE void sl_cut_grid(element *restrict to, int64_t at, int64_t to_leap, int64_t to_step,
+                                const element *restrict from, int64_t start, int64_t leap, int64_t step,
+                                int64_t turns, int64_t rows, int64_t count, int64_t low, int64_t inside,
+                                const element *fill, int64_t before, int64_t high, int64_t after, int64_t to_jump,
+                                int64_t jump, int far, sl_plan *plan)
+{
+    if (turns <= 0 || rows <= 0 || count <= 0)
+        return;
+    to += at;
+    from += start;
+    if (fill)
+        for (int64_t i = 0; i < turns; ++i) {
+            sl_fill_runs(to + i * to_leap, to_step, to_jump, rows, count, before, *fill);
+            sl_fill_runs(to + (before + high) * to_jump + i * to_leap, to_step, to_jump, rows, count, after, *fill);
+        }
+    to += before * to_jump;
+    const int64_t begin = sl_max(0, sl_min(low, turns * rows));
+    const int64_t end = sl_max(begin, sl_min(low + sl_max(inside, 0), turns * rows));
+    /* The columns of the grid that are inside whole; where turns are side by side in a row, they are moved at once. */
+    const int64_t first = (begin + turns - 1) / turns, last = end / turns;
+    const int joins = to_step != count && first < last;
+    /* So many rows of grids at once as the nearest cache keeps of one. */
+    const int64_t read = rows * (step < 0 ? -step : step) * (int64_t)sizeof(element);
+    const int64_t most = sl_max(1, SL_TURNED_BYTES / sl_max(1, read));
+    for (int64_t h = 0; h < high; h += most, to += most * to_jump, from += most * jump) {
+        const int64_t times = sl_min(most, high - h);
+        if (joins)
+            sl_copy_grid(to, first * to_step, to_leap, to_step, from, first * step, leap, step, turns, last - first,
+                         count, times, to_jump, jump, far, plan);
+        for (int64_t i = 0; i < turns; ++i) {
+            const int64_t from_i = (begin - i + turns - 1) / turns, to_i = (end - i + turns - 1) / turns;
+            element *const into = to + i * to_leap;
+            const element *const out_of = from + i * leap;
+            if (fill) {
+                sl_fill_runs(into, to_step, to_jump, from_i, count, times, *fill);
+                sl_fill_runs(into + to_i * to_step, to_step, to_jump, rows - to_i, count, times, *fill);
+            }
+            if (!joins)
+                sl_copy_grid(into, from_i * to_step, to_jump, to_step, out_of, from_i * step, jump, step, times,
+                             to_i - from_i, count, 1, 0, 0, far, plan);
+            else
+                for (int64_t j = from_i; j < to_i; j += sl_max(1, last - from_i)) /* those of columns that are cut */
+                    if (j < first || j >= last)
+                        sl_copy_turns(into + j * to_step, 0, to_jump, out_of + j * step, 0, jump, 1, times, count, 0);
+        }
+    }
 }
 
 /* Shuffles: the lanes that split, join and transpose take from two vectors.

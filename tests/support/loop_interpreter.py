@@ -15,6 +15,7 @@ from symlayout_codegen.ir.statements import (
     CopyGrid,
     CopyRows,
     CopyRun,
+    CutGrid,
     Deal,
     Entry,
     FillRows,
@@ -103,9 +104,11 @@ def execute_one(statement: Statement, values: dict[str, int], sources: tuple[str
                     at = value(to) + i * value(to_step) + j
                     yield at, (sources[source], value(start) + i * value(step) + j), False
         case CopyGrid(to, to_leap, to_step, source, start, leap, step, turns, rows, count):
-            for t, i, j in itertools.product(range(value(turns)), range(value(rows)), range(value(count))):
-                at = value(to) + t * value(to_leap) + i * value(to_step) + j
-                yield at, (sources[source], value(start) + t * value(leap) + i * value(step) + j), False
+            extents = map(value, (statement.high, turns, rows, count))
+            for h, t, i, j in itertools.product(*map(range, extents)):
+                at = value(to) + h * value(statement.to_jump) + t * value(to_leap) + i * value(to_step) + j
+                offset = value(start) + h * value(statement.jump) + t * value(leap) + i * value(step) + j
+                yield at, (sources[source], offset), False
         case AccumulateRows(to, to_step, to_each, source, start, step, each, rows, columns):
             for i, j in itertools.product(range(value(rows)), range(value(columns))):
                 at = value(to) + i * value(to_step) + j * value(to_each)
@@ -122,6 +125,16 @@ def execute_one(statement: Statement, values: dict[str, int], sources: tuple[str
                 dealt = 0 <= c < inner and 0 <= k - value(low) < value(inside)
                 assert not dealt or not value(size) or 0 <= offset < value(size)
                 yield at, (sources[source], offset) if dealt else ("fill", fill), False
+        case CutGrid(to, to_leap, to_step, source, start, leap, step, turns, rows, count, low, inside, fill):
+            before, high, after = (value(e) for e in (statement.before, statement.high, statement.after))
+            extents = map(range, map(value, (turns, rows, count)))
+            for h, t, i, j in itertools.product(range(-before, high + after), *extents):
+                at = value(to) + (h + before) * value(statement.to_jump) + t * value(to_leap) + i * value(to_step) + j
+                if 0 <= h < high and 0 <= t + value(turns) * i - value(low) < value(inside):
+                    offset = value(start) + h * value(statement.jump) + t * value(leap) + i * value(step) + j
+                    yield at, (sources[source], offset), False
+                elif fill is not None:
+                    yield at, ("fill", fill), False
         case Transpose(to, rows, source, start, columns, count, to_step, step, high, to_leap, leap):
             for d, c in itertools.product(range(value(high)), range(value(count))):
                 at = value(to) + c * value(to_step) + d * value(to_leap)

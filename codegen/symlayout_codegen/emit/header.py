@@ -20,6 +20,7 @@ from symlayout_codegen.ir.statements import (
     CopyGrid,
     CopyRows,
     CopyRun,
+    CutGrid,
     Deal,
     FillRows,
     FillRun,
@@ -153,6 +154,8 @@ def _part(statement: Statement, halves: bool) -> str | None:
             return "split_join"
         case Deal():
             return "deal"
+        case CutGrid():
+            return "cut_grid"
         case CopyRun():
             return "copy"
         case CopyGrid() | CopyRows():

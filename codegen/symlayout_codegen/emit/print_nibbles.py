@@ -13,6 +13,7 @@ from symlayout_codegen.ir.statements import (
     CopyGrid,
     CopyRows,
     CopyRun,
+    CutGrid,
     Deal,
     Entry,
     FillRows,
@@ -49,11 +50,8 @@ def half_leaf(statement: Statement, show: Show, plan: str) -> str | None:
         case CopyRows(to, to_step, source, start, step, rows, count):
             faces = f"to, {show(to)}, {show(to_step)}, from{source}, {show(start)}, {show(step)}"
             return f"sl_nibble_copy_rows({faces}, {show(rows)}, {show(count)}, {plan});"
-        case CopyGrid(to, to_leap, to_step, source, start, leap, step, times, rows, count):
-            written = f"to, {show(to)}, {show(to_leap)}, {show(to_step)}"
-            read = f"from{source}, {show(start)}, {show(leap)}, {show(step)}"
-            extents = f"{show(times)}, {show(rows)}, {show(count)}"
-            return f"sl_nibble_copy_grid({written}, {read}, {extents}, {plan});"
+        case CopyGrid():
+            return f"sl_nibble_copy_grid({grid_arguments(statement, show)}, {plan});"
         case FillRows(to, to_step, fill, rows, count):
             return f"sl_nibble_fill_rows(to, {show(to)}, {show(to_step)}, fill{fill}, {show(rows)}, {show(count)});"
         case Transpose(to, rows, source, start, columns):
@@ -62,8 +60,18 @@ def half_leaf(statement: Statement, show: Show, plan: str) -> str | None:
             return f"sl_nibble_transpose({faces}, {turns});"
         case Let() | Entry() | Interval() | Share() | Loop() | If():
             return None
-        case AccumulateRun() | AccumulateRows() | Deal() | StartFolds() | FoldTerms() | Compute() | Stage():
-            raise TypeError("elements of half a byte are not computed, and are not dealt out")
+        case AccumulateRun() | AccumulateRows() | Deal() | CutGrid():
+            raise TypeError("elements of half a byte are not added, and are not dealt out")
+        case StartFolds() | FoldTerms() | Compute() | Stage():
+            raise TypeError("elements of half a byte are not computed")
+
+
+def grid_arguments(grid: CopyGrid, show: Show) -> str:
+    """Return the arguments of the call for *grid*, up to its extents."""
+    written = f"to, {show(grid.to)}, {show(grid.to_leap)}, {show(grid.to_step)}"
+    read = f"from{grid.source}, {show(grid.start)}, {show(grid.leap)}, {show(grid.step)}"
+    extents = (grid.turns, grid.rows, grid.count, grid.high, grid.to_jump, grid.jump)
+    return ", ".join((written, read, *map(show, extents)))
 
 
 def _axis(axis: Axis, show: Show) -> str:

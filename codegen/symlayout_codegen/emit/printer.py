@@ -12,7 +12,7 @@ from dataclasses import replace
 from symlayout_codegen.emit.header import HALVES_HEADER, KERNELS_HEADER, RUNTIME_HEADER, VALUES_HEADER, VERSION
 from symlayout_codegen.emit.print_expressions import CheckedPrinter, ExpressionPrinter, is_negative
 from symlayout_codegen.emit.print_formula import HALF, constant, formula_statement, halves_in, in_memory, used_sources
-from symlayout_codegen.emit.print_nibbles import half_leaf
+from symlayout_codegen.emit.print_nibbles import grid_arguments, half_leaf
 from symlayout_codegen.emit.print_streams import stream_loop
 from symlayout_codegen.emit.text import comment_text, folded, literal, signature, wrapped
 from symlayout_codegen.emit.transposes import ALL_WAYS, later_ways, moved_size, way_macros
@@ -34,6 +34,7 @@ from symlayout_codegen.ir.statements import (
     CopyGrid,
     CopyRows,
     CopyRun,
+    CutGrid,
     Deal,
     Entry,
     FillRows,
@@ -180,12 +181,12 @@ def _lines(program: Program, element_size: int, header: str, ways: int) -> Itera
     yield "    if (part < 0 || part >= parts)"
     yield "        return SL_PRECONDITION;  /* 0 <= part < parts */"
     used = _used_names(program)
-    reads = CopyRun | AccumulateRun | CopyRows | CopyGrid | AccumulateRows | Transpose | Deal
+    reads = CopyRun | AccumulateRun | CopyRows | CopyGrid | AccumulateRows | Transpose | Deal | CutGrid
     sources = {s.source for s in walk(program.body) if isinstance(s, reads | Stage)}
     for statement in walk(program.body):
         if isinstance(statement, FoldTerms | Compute):
             sources |= used_sources(statement)
-    fills = {s.fill for s in walk(program.body) if isinstance(s, FillRun | FillRows | Deal)}
+    fills = {s.fill for s in walk(program.body) if isinstance(s, FillRun | FillRows | Deal | CutGrid)}
     for name in nest.parameters:
         if name not in used:
             yield f"    (void){name};"
@@ -216,12 +217,12 @@ def _lines(program: Program, element_size: int, header: str, ways: int) -> Itera
         declared = f"    static const {_integer(table)} table{k}[{len(table)}]"
         yield wrapped(f"{declared} = {{", list(map(literal, table)), "};")
     show = _Printer(program.facts, nest.halves, nest.types, tables)
-    plans = sum(isinstance(statement, CopyRows | CopyGrid) for statement in walk(program.body))
+    plans = sum(isinstance(statement, CopyRows | CopyGrid | CutGrid) for statement in walk(program.body))
     for k in range(min(plans, MOST_PLANS)):
         yield f"    sl_plan plan{k};"
         yield f"    sl_no_plan(&plan{k});"
     far = (
-        any(isinstance(statement, CopyRows | CopyGrid | Transpose) for statement in walk(program.body))
+        any(isinstance(statement, CopyRows | CopyGrid | CutGrid | Transpose) for statement in walk(program.body))
         and not nest.halves
     )
     if far:
@@ -370,10 +371,8 @@ def _statement(statement: Statement, show: _Printer) -> Iterator[str]:
         case CopyRows(to, to_step, source, start, step, rows, count):
             faces = f"to, {show(to)}, {show(to_step)}, from{source}, {show(start)}, {show(step)}"
             yield f"sl_copy_rows({faces}, {show(rows)}, {show(count)}, far, {plan});"
-        case CopyGrid(to, to_leap, to_step, source, start, leap, step, times, rows, count):
-            written = f"to, {show(to)}, {show(to_leap)}, {show(to_step)}"
-            read = f"from{source}, {show(start)}, {show(leap)}, {show(step)}"
-            yield f"sl_copy_grid({written}, {read}, {show(times)}, {show(rows)}, {show(count)}, far, {plan});"
+        case CopyGrid():
+            yield f"sl_copy_grid({grid_arguments(statement, show)}, far, {plan});"
         case AccumulateRows(to, to_step, to_each, source, start, step, each, rows, columns):
             written = f"to, {show(to)}, {show(to_step)}, {show(to_each)}"
             read = f"from{source}, {show(start)}, {show(step)}, {show(each)}"
@@ -382,6 +381,8 @@ def _statement(statement: Statement, show: _Printer) -> Iterator[str]:
             yield f"sl_fill_rows(to, {show(to)}, {show(to_step)}, fill{fill}, {show(rows)}, {show(count)});"
         case Deal():
             yield _deal(statement, show)
+        case CutGrid():
+            yield _cut_grid(statement, show, plan)
         case Transpose():
             yield _transpose(statement, show)
         case StartFolds() | FoldTerms() | Compute():
@@ -426,6 +427,16 @@ def _deal(leaf: Deal, show: _Printer) -> str:
     return f"sl_deal_{leaf.streams}({written}, {read}, {row}, {turns});"
 
 
+def _cut_grid(leaf: CutGrid, show: _Printer, plan: str) -> str:
+    """Return the call for *leaf*."""
+    written = f"to, {show(leaf.to)}, {show(leaf.to_leap)}, {show(leaf.to_step)}"
+    read = f"from{leaf.source}, {show(leaf.start)}, {show(leaf.leap)}, {show(leaf.step)}"
+    extents = ", ".join(map(show, (leaf.turns, leaf.rows, leaf.count, leaf.low, leaf.inside)))
+    fill = "0" if leaf.fill is None else f"&fill{leaf.fill}"
+    times = ", ".join(map(show, (leaf.before, leaf.high, leaf.after, leaf.to_jump, leaf.jump)))
+    return f"sl_cut_grid({written}, {read}, {extents}, {fill}, {times}, far, {plan});"
+
+
 # --- expressions ------------------------------------------------------------------------------
 
 
@@ -445,7 +456,7 @@ class _Printer(ExpressionPrinter):
 
     def plan(self, statement: Statement) -> str:
         """Return the C of the plan that the rows of *statement* keep; "" if it has no rows that are copied."""
-        if not isinstance(statement, CopyRows | CopyGrid):
+        if not isinstance(statement, CopyRows | CopyGrid | CutGrid):
             return ""
         self.plans += 1
         return f"&plan{(self.plans - 1) % MOST_PLANS}"

@@ -15,13 +15,13 @@ from symlayout_codegen.emit.text import literal
 from symlayout_codegen.ir.choice import MODEL
 from symlayout_codegen.ir.integer_expressions import Expr, IntLiteral
 from symlayout_codegen.ir.queries import ZERO, substitute
-from symlayout_codegen.ir.statements import MOST_STREAMS, CopyGrid, CopyRows, Share, Stage, Transpose, walk
+from symlayout_codegen.ir.statements import MOST_STREAMS, CopyGrid, CopyRows, CutGrid, Share, Stage, Transpose, walk
 from symlayout_codegen.passes.schedule import Program
 
 _CALLERS = frozenset({"split_join", "transpose"})
 """The parts for whose calls tiles or streams are compiled apart."""
 
-_PLANNERS = frozenset({"copy_rows"})
+_PLANNERS = frozenset({"copy_rows", "cut_grid"})
 """The parts whose row plans are compiled apart."""
 
 _PIECES = "transpose_pieces", "transpose_ways"
@@ -192,9 +192,9 @@ def _whole_loops(program: Program) -> dict[str, Expr]:
     return whole
 
 
-def _copies(program: Program) -> list[CopyRows | CopyGrid]:
+def _copies(program: Program) -> list[CopyRows | CopyGrid | CutGrid]:
     """Return the copies of rows."""
-    return [statement for statement in walk(program.body) if isinstance(statement, CopyRows | CopyGrid)]
+    return [statement for statement in walk(program.body) if isinstance(statement, CopyRows | CopyGrid | CutGrid)]
 
 
 def _may_plan(program: Program, element_size: int) -> int | None:

@@ -1,14 +1,14 @@
-"""Padded rows that are dealt out to a few streams: when two digits do that, and several rows as one statement."""
+"""Rows that are padded or cropped and dealt out: when digits do that, and several rows as one statement."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from symlayout_codegen.ir.integer_expressions import Expr, IntLiteral, add, mul
+from symlayout_codegen.ir.integer_expressions import Expr, IntLiteral
 from symlayout_codegen.ir.nest import AffineForm, NestPiece, NestWindow
-from symlayout_codegen.ir.queries import ONE, ZERO, linear, magnitude, names, subtract
-from symlayout_codegen.ir.statements import MOST_STREAMS, Deal, expressions
+from symlayout_codegen.ir.queries import ONE, ZERO, linear, magnitude, names
+from symlayout_codegen.ir.statements import MOST_STREAMS, CutGrid, Deal, expressions
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,38 @@ def streams_of(piece: NestPiece, offset: AffineForm, window: NestWindow, digits:
     return Streams(streams.value, piece.digits[block].extent, writes.get(within, ZERO))
 
 
-def repeated(deal: Deal, name: str, ends: tuple[Expr, Expr, Expr, Expr]) -> Deal | None:
+@dataclass(frozen=True, slots=True)
+class DealtRuns:
+    """A grid of runs, of which a window numbers the runs across its two digits.
+
+    Attributes
+    ----------
+    within, block, run : the numbers of the digits.
+    """
+
+    within: int
+    block: int
+    run: int
+
+
+def runs_of(piece: NestPiece, offset: AffineForm, window: NestWindow, digits: Collection[int]) -> DealtRuns | None:
+    """Return the grid that the three *digits* of *piece* are, the last of which is a run; None where they are none.
+
+    Parameters
+    ----------
+    offset : where the piece reads.
+    window : what is inside of the grid.
+    """
+    steps, run = window.value.coefficients(), max(digits)
+    if run in steps or any(form.coefficients().get(run) != ONE for form in (piece.output, offset)):
+        return None
+    within, block = sorted((k for k in digits if k != run), key=lambda k: magnitude(steps.get(k, ZERO)))
+    if steps.get(within) != ONE or steps.get(block) != piece.digits[within].extent:
+        return None
+    return DealtRuns(within, block, run)
+
+
+def repeated(deal: Deal | CutGrid, name: str, ends: tuple[Expr, Expr, Expr, Expr]) -> Deal | CutGrid | None:
     """Return *deal*, which does one row, for all steps of the loop *name*; None where more than its offsets varies.
 
     Parameters
@@ -50,14 +81,4 @@ def repeated(deal: Deal, name: str, ends: tuple[Expr, Expr, Expr, Expr]) -> Deal
     step, start = linear(deal.start, name)
     if any(name in names(e) for e in expressions(replace(deal, to=to, start=start))):
         return None
-    begin, first, last, end = ends
-    return replace(
-        deal,
-        to=add(mul(to_step, begin), to),
-        start=add(mul(step, first), start),
-        before=subtract(first, begin),
-        count=subtract(last, first),
-        after=subtract(end, last),
-        to_step=to_step,
-        step=step,
-    )
+    return deal.repeated(ends, (to_step, to), (step, start))

@@ -11,8 +11,8 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, get_args
 
 from symlayout_codegen.ir.formula import Formula
-from symlayout_codegen.ir.integer_expressions import Expr, IntLiteral, NamedInt, mul
-from symlayout_codegen.ir.queries import ONE, ZERO
+from symlayout_codegen.ir.integer_expressions import Expr, IntLiteral, NamedInt, add, mul
+from symlayout_codegen.ir.queries import ONE, ZERO, subtract
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,10 @@ class CopyRows:
 
 @dataclass(frozen=True, slots=True)
 class CopyGrid:
-    """*turns* times `CopyRows` of *rows* runs: from one to the next *to* grows by *to_leap*, *start* by *leap*."""
+    """*turns* times `CopyRows` of *rows* runs: from one to the next *to* grows by *to_leap*, *start* by *leap*.
+
+    All of that is done *high* times; from one to the next *to* grows by *to_jump*, *start* by *jump*.
+    """
 
     to: Expr
     to_leap: Expr
@@ -141,6 +144,9 @@ class CopyGrid:
     turns: Expr
     rows: Expr
     count: Expr = ONE
+    high: Expr = ONE
+    to_jump: Expr = ZERO
+    jump: Expr = ZERO
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,6 +277,64 @@ class Deal:
     to_step: Expr = ZERO
     step: Expr = ZERO
 
+    def repeated(self, ends: tuple[Expr, Expr, Expr, Expr], to: tuple[Expr, Expr], start: tuple[Expr, Expr]) -> Deal:
+        """Return so many such rows: see `dealt_rows.repeated`; of *to* and *start*, the step and what is left."""
+        begin, first, last, end = ends
+        return replace(
+            self,
+            to=add(mul(to[0], begin), to[1]),
+            start=add(mul(start[0], first), start[1]),
+            before=subtract(first, begin),
+            count=subtract(last, first),
+            after=subtract(end, last),
+            to_step=to[0],
+            step=start[0],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class CutGrid:
+    """Copy the runs of a grid whose numbers are inside, and fill or leave the others.
+
+    ``output[to + i*to_leap + j*to_step + r]`` for ``i < turns``, ``j < rows``, ``r < count`` becomes
+    ``source[start + i*leap + j*step + r]`` if ``low <= i + turns*j < low + inside``; else *fill*, or stays where *fill*
+    is None.  This is done *high* times; from one to the next *to* grows by *to_jump*, *start* by *jump*.  *before* such
+    grids before them, the first one at *to*, and *after* grids after them are *fill*.
+    """
+
+    to: Expr
+    to_leap: Expr
+    to_step: Expr
+    source: int
+    start: Expr
+    leap: Expr
+    step: Expr
+    turns: Expr
+    rows: Expr
+    count: Expr
+    low: Expr
+    inside: Expr
+    fill: int | None
+    before: Expr = ZERO
+    high: Expr = ONE
+    after: Expr = ZERO
+    to_jump: Expr = ZERO
+    jump: Expr = ZERO
+
+    def repeated(self, ends: tuple[Expr, Expr, Expr, Expr], to: tuple[Expr, Expr], start: tuple[Expr, Expr]) -> CutGrid:
+        """Return so many such grids: see `dealt_rows.repeated`; of *to* and *start*, the step and what is left."""
+        begin, first, last, end = ends
+        return replace(
+            self,
+            to=add(mul(to[0], begin), to[1]),
+            start=add(mul(start[0], first), start[1]),
+            before=subtract(first, begin),
+            high=subtract(last, first),
+            after=subtract(end, last),
+            to_jump=to[0],
+            jump=start[0],
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class LoadAt:
@@ -371,7 +435,7 @@ PART = NamedInt("part")
 
 
 Leaf = CopyRun | AccumulateRun | FillRun
-Rows = CopyRows | CopyGrid | AccumulateRows | FillRows | Transpose | Deal
+Rows = CopyRows | CopyGrid | AccumulateRows | FillRows | Transpose | Deal | CutGrid
 Computing = StartFolds | FoldTerms | Compute
 Statement = Let | Entry | Interval | Share | Loop | If | Leaf | Rows | Computing | Stage
 Body = tuple[Statement, ...]

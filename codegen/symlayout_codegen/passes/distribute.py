@@ -20,6 +20,7 @@ from dataclasses import replace
 from symlayout_codegen.ir.queries import names
 from symlayout_codegen.ir.statements import (
     Body,
+    CutGrid,
     Deal,
     Entry,
     If,
@@ -39,7 +40,7 @@ def distribute(body: Body) -> Body:
         match statement:
             case Loop():
                 loop = replace(statement, body=distribute(statement.body))
-                wanted = any(isinstance(inner, Transpose | Deal) for inner in loop.body)
+                wanted = any(isinstance(inner, Transpose | Deal | CutGrid) for inner in loop.body)
                 divisible = wanted and _are_independent(loop.body)
                 made += (each for inner in loop.body for each in _around(loop, inner)) if divisible else (loop,)
             case If(_, _, inside, outside):

@@ -2,9 +2,10 @@
 
     for i < n: copy 3 elements, 5 apart    becomes    n rows of 3 elements, 5 apart
 
-A loop around a transpose makes an axis of it longer where the copies are contiguous along that axis: tiles then span
-whole cache lines even if the extents are small.  Elsewhere the transpose repeats.  Short rows that overlap in the
-source, each one element on from the row before, become a transpose with the next loop around them.
+A loop around a grid repeats it.  A loop around a transpose makes an axis of it longer where the copies are contiguous
+along that axis: tiles then span whole cache lines even if the extents are small.  Elsewhere the transpose repeats.
+Short rows that overlap in the source, each one element on from the row before, become a transpose with the next loop
+around them.
 
 Assumes: leaves are selected and alone in their loops where possible (`select_runs_and_transposes`, `distribute`).
 Offsets are sums of products in which a loop's name is a factor at most once (`bound_loops`).
@@ -27,6 +28,7 @@ from symlayout_codegen.ir.statements import (
     CopyGrid,
     CopyRows,
     CopyRun,
+    CutGrid,
     Deal,
     FillRows,
     FillRun,
@@ -84,6 +86,8 @@ def _fused(loop: Loop, leaf: Statement) -> Statement | None:
                 return _grid(leaf, to, to_step, start, step, count)
         case CopyRows() if is_short(count):
             return _grid(leaf, to, to_step, start, step, count)
+        case CopyGrid() if leaf.high == ONE:
+            return replace(leaf, to=to, start=start, high=count, to_jump=to_step, jump=step)
         case AccumulateRun():
             if leaf.count == ONE:
                 return AccumulateRows(to, ZERO, to_step, leaf.source, start, ZERO, step, ONE, count)
@@ -92,6 +96,8 @@ def _fused(loop: Loop, leaf: Statement) -> Statement | None:
             return replace(leaf, to=to, to_step=to_step, start=start, step=step, rows=count)
         case Deal() if (leaf.before, leaf.count, leaf.after) == (ZERO, ONE, ZERO):
             return replace(leaf, to=to, start=start, count=count, to_step=to_step, step=step)
+        case CutGrid() if (leaf.before, leaf.high, leaf.after) == (ZERO, ONE, ZERO):
+            return replace(leaf, to=to, start=start, high=count, to_jump=to_step, jump=step)
         case Transpose():
             return _repeated(replace(leaf, to=to, start=start), count, to_step, step)
     return None

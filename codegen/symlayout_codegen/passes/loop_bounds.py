@@ -26,7 +26,7 @@ from dataclasses import replace
 from functools import partial
 from math import prod
 
-from symlayout_codegen.ir.dealt_rows import repeated, streams_of
+from symlayout_codegen.ir.dealt_rows import repeated, runs_of, streams_of
 from symlayout_codegen.ir.formula import Formula, literal
 from symlayout_codegen.ir.identifiers import identifier
 from symlayout_codegen.ir.integer_expressions import Expr, IntLiteral, NamedInt, add, mul
@@ -52,6 +52,7 @@ from symlayout_codegen.ir.statements import (
     Body,
     Compute,
     CopyRun,
+    CutGrid,
     Deal,
     Entry,
     FillRun,
@@ -256,15 +257,19 @@ class _LoopWriter:
         """Return the range of *digit* in *state*."""
         return state.ranges.get(digit, (ZERO, self.piece.digits[digit].extent))
 
-    def dealt(self, depth: int, state: PendingWindows) -> Deal | None:
-        """Return the last two loops as one statement, where they deal a padded row out to a few streams."""
+    def dealt(self, depth: int, state: PendingWindows) -> Deal | CutGrid | None:
+        """Return the last loops as one statement, where they deal a padded row out to a few streams, or are a grid."""
         offset, digits, source = self.piece.offset, range(depth, self.inmost), state.target.source
         left = [each for each in state.enforced if each.depth >= depth]
-        if not self.sizes or source is None or offset is None or len(digits) != 2 or set(digits) & state.ranges.keys():
+        if not self.sizes or source is None or offset is None or set(digits) & state.ranges.keys():
             return None
-        if len(state.guards) != 1 or left != [state.guards[0].enforced]:
+        if len(left) != 1 or len(digits) not in (2, 3) or [g.enforced for g in state.guards] not in ([], left):
             return None
         window = left[0].window
+        if len(digits) == 3:
+            return self.cut(depth, offset, window, source, state.guards[0].fill if state.guards else None)
+        if not state.guards:
+            return None
         streams = streams_of(self.piece, offset, window, digits)
         faces = tuple(form.without(digits) for form in (self.piece.output, offset, window.value))
         if streams is None or any(self.ready(form) > depth for form in faces):
@@ -283,9 +288,34 @@ class _LoopWriter:
             fill=state.guards[0].fill,
         )
 
+    def cut(self, depth: int, offset: AffineForm, window: NestWindow, source: int, fill: int | None) -> CutGrid | None:
+        """Return the last three loops as one statement, where they are a grid of runs that *window* cuts."""
+        digits = range(depth, self.inmost)
+        runs = runs_of(self.piece, offset, window, digits)
+        faces = tuple(form.without(digits) for form in (self.piece.output, offset, window.value))
+        if runs is None or any(self.ready(form) > depth for form in faces):
+            return None
+        writes, reads = self.piece.output.coefficients(), offset.coefficients()
+        to, start, low = map(self.value, faces)
+        return CutGrid(
+            to=to,
+            to_leap=writes.get(runs.within, ZERO),
+            to_step=writes.get(runs.block, ZERO),
+            source=source,
+            start=start,
+            leap=reads.get(runs.within, ZERO),
+            step=reads.get(runs.block, ZERO),
+            turns=self.piece.digits[runs.within].extent,
+            rows=self.piece.digits[runs.block].extent,
+            count=self.piece.digits[runs.run].extent,
+            low=negate(low),
+            inside=window.extent,
+            fill=fill,
+        )
+
     def rows_dealt(
         self, depth: int, inside: PendingWindows, outside: Target, ends: tuple[Expr, Expr, Expr, Expr]
-    ) -> Deal | None:
+    ) -> Deal | CutGrid | None:
         """Return the loops from *depth* on as one statement, where each step of the first deals out one row.
 
         Parameters

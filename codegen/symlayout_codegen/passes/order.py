@@ -124,6 +124,8 @@ def _loop_order(piece: NestPiece, walk: str) -> tuple[int, ...]:
     if len(digits) > 1 and short[digits[-1]] and not lengthens_inner:
         # Runs and transposes are done many at a time: over the longer of the two loops around them.
         digits[-1], digits[-2] = digits[-2], digits[-1]
+        if len(inner) == 1 and len(digits) > 3 and short[digits[-3]] and not short[digits[-4]]:
+            digits[-3], digits[-4] = digits[-4], digits[-3]  # and then over the longer of the next two
     return (*digits, *inner)
 
 

@@ -15,6 +15,7 @@ from symlayout_codegen.ir.statements import (
     CopyGrid,
     CopyRows,
     CopyRun,
+    CutGrid,
     Deal,
     FillRows,
     FillRun,
@@ -132,6 +133,18 @@ def test_a_row_that_is_dealt_out_is_repeated_once() -> None:
     assert (made.count, made.to_step, made.step) == (COUNT, number(9), number(6))
     again = replace(made, to=mul(99, i), start=i)
     assert fused(again) == loop(again)
+
+
+def test_a_grid_is_repeated_once() -> None:
+    for grid in (
+        CopyGrid(mul(9, i), number(3), number(4), 0, mul(6, i), ONE, ONE, m, m, number(3)),
+        CutGrid(mul(9, i), number(3), number(4), 0, mul(6, i), ONE, ONE, m, m, number(3), ONE, m, 0),
+    ):
+        made = fused(grid)
+        assert isinstance(made, CopyGrid | CutGrid)
+        assert (made.high, made.to_jump, made.jump) == (COUNT, number(9), number(6))
+        again = replace(made, to=mul(99, i), start=i)
+        assert fused(again) == loop(again)
 
 
 @pytest.mark.parametrize(

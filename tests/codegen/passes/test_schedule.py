@@ -38,6 +38,7 @@ from symlayout_codegen.ir.statements import (
     CopyGrid,
     CopyRows,
     CopyRun,
+    CutGrid,
     Deal,
     FillRows,
     FillRun,
@@ -58,7 +59,8 @@ from tests.support.loop_interpreter import run
 
 
 def leaves(nest: Nest) -> list[str]:
-    kinds = CopyRun | AccumulateRun | FillRun | CopyRows | CopyGrid | AccumulateRows | FillRows | Transpose | Deal
+    kinds = CopyRun | AccumulateRun | FillRun | CopyRows | CopyGrid | CutGrid | AccumulateRows | FillRows | Transpose
+    kinds |= Deal
     return [type(s).__name__ for s in walk(schedule(nest).body) if isinstance(s, kinds)]
 
 
@@ -152,14 +154,15 @@ def test_rows_of_fill_before_and_after_are_part_of_that_statement() -> None:
 )
 @pytest.mark.parametrize("crop", [False, True])
 def test_blocks_that_are_whole_need_no_bounds(block: int, before: int, after: int, run: int, *, crop: bool) -> None:
-    """One statement does what lies inside; a guard's margins are runs of fill, each as long as it is."""
+    """One statement does what lies inside; a guard's margins are its own, or runs of fill, each as long as it is."""
     nest = nests.deal_whole(block, before, after, run=run, crop=crop)
     assert not any(isinstance(s, Let) and re.match(r"(hi|lo)_last", s.name) for s in walk(schedule(nest).body))
     first = [max(0, -(-(before - lo) // block)) for lo in range(block)]
-    margins = [] if crop else [w for f in first for w in (f, (before + after) // block - f) if w]
+    grid = run > 1 and not crop
+    margins = [] if crop or grid else [w for f in first for w in (f, (before + after) // block - f) if w]
     chosen = leaves(nest)
     assert len([leaf for leaf in chosen if leaf.startswith("Fill")]) == len(margins)
-    assert set(chosen) - {"FillRun", "FillRows"} == {"Transpose" if run == 1 else "CopyGrid"}
+    assert set(chosen) - {"FillRun", "FillRows"} == {"Transpose" if run == 1 else "CutGrid" if grid else "CopyGrid"}
     same_for_small_sizes(nest)
 
 

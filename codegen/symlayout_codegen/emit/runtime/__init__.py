@@ -20,6 +20,7 @@ VALUES = frozenset({"values", "float16"})
 PARTS = (
     "accumulate",
     "copy_rows",
+    "cut_grid",
     "deal",
     "fill",
     "octets",

@@ -119,10 +119,12 @@ SL_OUT_OF_LINE void sl_nibble_copy_rows(element *restrict to, int64_t at, int64_
  * count. */
 SL_OUT_OF_LINE void sl_nibble_copy_grid(element *restrict to, int64_t at, int64_t to_leap, int64_t to_step,
                                         const element *restrict from, int64_t start, int64_t leap, int64_t step,
-                                        int64_t turns, int64_t rows, int64_t count, sl_plan *plan)
+                                        int64_t turns, int64_t rows, int64_t count, int64_t high, int64_t to_jump,
+                                        int64_t jump, sl_plan *plan)
 {
-    for (int64_t t = 0; t < turns; ++t)
-        sl_nibble_copy_rows(to, at + t * to_leap, to_step, from, start + t * leap, step, rows, count, plan);
+    for (int64_t h = 0; h < high; ++h, at += to_jump, start += jump)
+        for (int64_t t = 0; t < turns; ++t)
+            sl_nibble_copy_rows(to, at + t * to_leap, to_step, from, start + t * leap, step, rows, count, plan);
 }
 
 /* to[at + i] = value for 0 <= i < count. */

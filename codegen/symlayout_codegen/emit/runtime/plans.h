@@ -36,10 +36,10 @@ SL_ALWAYS_INLINE void sl_no_plan(sl_plan *plan)
     plan->run = 0;
 }
 
-/* Whether plans pay for a row of *bytes* bytes from runs of *run* bytes: longer runs are moved by whole vectors. */
-SL_ALWAYS_INLINE int sl_is_planned(int64_t run, int64_t bytes)
+/* Whether plans pay for *rows* rows of *bytes* bytes of runs of *run* bytes: longer runs are moved by whole vectors. */
+SL_ALWAYS_INLINE int sl_is_planned(int64_t run, int64_t bytes, int64_t rows)
 {
-    return run < 16 && run != 8 && bytes >= 128;
+    return run < 16 && bytes >= 32 && bytes * rows >= 128;
 }
 
 /* Whether a kernel has row plans, or none that it needs yet. */

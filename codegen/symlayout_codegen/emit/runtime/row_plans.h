@@ -114,13 +114,13 @@ SL_LINKABLE __attribute__((cold)) int sl_plan_turns(sl_plan *plan, const int64_t
     return 1;
 }
 
-/* Plans the same where run u begins at u*between, unless *plan* is for that already. */
+/* Plans the same where run u begins at u*between, unless *plan* is for that already, or for rows about as long. */
 SL_LINKABLE int sl_plan_rows(sl_plan *plan, int64_t runs, int64_t between, int64_t run, int64_t leap,
                                 int64_t rows)
 {
     rows = sl_min(rows, SL_BLOCK_TURNS);
     if (plan->run == run && plan->runs == runs && plan->between == between && plan->leap == leap &&
-        plan->rows == rows)
+        (plan->rows == rows || (plan->lanes > 0 && plan->turns <= rows && rows <= 2 * plan->rows)))
         return plan->lanes > 0;
     plan->run = run;
     plan->runs = runs;
@@ -181,6 +181,18 @@ SL_ALWAYS_INLINE void sl_write_blocks(const sl_plan *plan, unsigned char *restri
     }
 }
 
+/* Writes one lane of rows of blocks, of two to four windows. */
+SL_OUT_OF_LINE void sl_write_one_lane(const sl_plan *plan, unsigned char *restrict to,
+                                      const unsigned char *restrict from, const sl_planned_rows *rows, int lane)
+{
+    if (plan->windows == 2)
+        sl_write_blocks(plan, to, from, rows, lane, 1, 2);
+    else if (plan->windows == 3)
+        sl_write_blocks(plan, to, from, rows, lane, 1, 3);
+    else
+        sl_write_blocks(plan, to, from, rows, lane, 1, 4);
+}
+
 /* Writes lane *lane* of *count* blocks, of *windows* windows, a literal. */
 SL_ALWAYS_INLINE void sl_write_lane_of(const sl_plan *plan, unsigned char *restrict to,
                                        const unsigned char *restrict from, int64_t jump, int64_t count, int lane,
@@ -201,14 +213,11 @@ SL_ALWAYS_INLINE void sl_write_lane_of(const sl_plan *plan, unsigned char *restr
 SL_OUT_OF_LINE void sl_write_lane(const sl_plan *plan, unsigned char *restrict to, const unsigned char *restrict from,
                                   int64_t jump, int64_t count, int lane)
 {
+    const sl_planned_rows row = {1, 0, 0, jump, (count - 1) * plan->bytes, (count - 1) * jump};
     if (plan->windows == 1)
         sl_write_lane_of(plan, to, from, jump, count, lane, 1);
-    else if (plan->windows == 2)
-        sl_write_lane_of(plan, to, from, jump, count, lane, 2);
-    else if (plan->windows == 3)
-        sl_write_lane_of(plan, to, from, jump, count, lane, 3);
-    else if (plan->windows == 4)
-        sl_write_lane_of(plan, to, from, jump, count, lane, 4);
+    else if (plan->windows <= 4)
+        sl_write_one_lane(plan, to, from, &row, lane);
     else if (plan->windows == 6)
         sl_write_lane_of(plan, to, from, jump, count, lane, 6);
     else
@@ -246,6 +255,19 @@ SL_OUT_OF_LINE void sl_write_two_lanes(const sl_plan *plan, unsigned char *restr
     sl_write_blocks(plan, to, from, rows, first, 2, 3);
 }
 
+/* Writes rows of blocks lane by lane: so many rows at once as the first-level cache keeps. */
+SL_INLINE void sl_write_lanes(const sl_plan *plan, unsigned char *restrict to, const unsigned char *restrict from,
+                              const sl_planned_rows *rows)
+{
+    const int64_t most = SL_BYTES_AT_ONCE / (rows->to_last + 16) + 1;
+    sl_planned_rows part = *rows;
+    for (int64_t first = 0; first < rows->count; first += most) {
+        part.count = sl_min(most, rows->count - first);
+        for (int lane = 0; lane < plan->lanes; ++lane)
+            sl_write_one_lane(plan, to + first * rows->to_step, from + first * rows->step, &part, lane);
+    }
+}
+
 /* Writes *count* rows of *length* turns, at least those of a block, *leap* apart in the source; the rows begin
  * *to_step* and *step* apart.  The last block of a row overlaps the one before. */
 SL_LINKABLE void sl_write_rows(const sl_plan *plan, unsigned char *restrict to, const unsigned char *restrict from,
@@ -273,7 +295,10 @@ SL_LINKABLE void sl_write_rows(const sl_plan *plan, unsigned char *restrict to, 
             sl_write_blocks(plan, to, from, &rows, 0, 4, 3);
         return;
     default:
-        sl_write_long_blocks(plan, to, from, &rows);
+        if (plan->windows >= 2 && plan->windows <= 4 && (plan->lanes == 1 || rows.to_last <= SL_BYTES_AT_ONCE))
+            sl_write_lanes(plan, to, from, &rows);
+        else
+            sl_write_long_blocks(plan, to, from, &rows);
     }
 #undef SL_WRITE_CASE
 }
