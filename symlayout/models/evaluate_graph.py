@@ -244,6 +244,28 @@ class Evaluation:
             return self._noted_type(value) or np.dtype(np.int64)
         return value.dtype if isinstance(value, np.ndarray | Tensor) else None
 
+    def ends_of_range(self, inputs: Sequence[Value | None]) -> list[Any] | None:
+        """Return start, limit and step of a range of dims, as integers and expressions; None for other ranges.
+
+        Its length is known then, and its elements are not.  The inputs may be floats that stand for integers.
+        """
+        found = [None if (n := self.reals_of(v)) is None or n.size != 1 else self.whole_number(n) for v in inputs]
+        of_dims = len(found) == 3 and any(hasattr(n, "free_symbols") for n in found)
+        return found if of_dims and all(n is not None for n in found) else None
+
+    def range_of(self, inputs: Sequence[Value | None], ends: list[Any]) -> Tensor:
+        """Return a range of dims in the element type of its inputs, which holds sizes exactly."""
+        numbers = [np.array(n, object) if hasattr(n, "free_symbols") else np.array(n) for n in ends]
+        made = frontends.find("onnx:Range")(*numbers)
+        types = {self.type_of(v) for v in inputs} - {np.dtype(np.int64)}
+        return cast_to(made, types.pop()) if types else made
+
+    def counts_up(self, ends: list[Any]) -> bool:
+        """Return whether a range of dims starts at a number, and goes up to an end that is not below it."""
+        start, limit, delta = ends
+        up = isinstance(start, int) and isinstance(delta, int) and delta > 0
+        return up and self.shapes.at_least(limit - start, 0)
+
     def with_choices(
         self, op: str, inputs: Sequence[Value | None], attributes: Mapping[str, Any], results: list[Value], where: str
     ) -> list[Value]:

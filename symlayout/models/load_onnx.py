@@ -12,7 +12,6 @@ import numpy as np
 
 from symlayout import frontends
 from symlayout.errors import FormatError, ShapeError, SymlayoutError
-from symlayout.frontends.onnx.types import cast_to
 from symlayout.language.grammar_trees import Tree
 from symlayout.language.parse import evaluate, names_of, parse_shape
 from symlayout.language.sympy_bridge import dim, extreme
@@ -155,10 +154,10 @@ class OnnxEvaluation(Evaluation):
             self.exact |= quotients
         if op == "Slice" and len(inputs) > 2:
             inputs[2] = self.ends_of(inputs[0], inputs[2], inputs[3] if len(inputs) > 3 else None)
-        ends = self._ends_of_range(inputs) if op == "Range" else None
+        ends = self.ends_of_range(inputs) if op == "Range" else None
         results: list[Value] | None
         if ends is not None:
-            results = [self._range(inputs, ends)] if self._counts_up(ends) else None
+            results = [self.range_of(inputs, ends)] if self.counts_up(ends) else None
         else:
             results = self._declared(node, op, inputs)
         if results is None:
@@ -278,7 +277,7 @@ class OnnxEvaluation(Evaluation):
         if known is None or node.domain:
             return types
         shape: tuple[Any, ...] | None = None
-        if node.op_type == "Range" and (ends := self._ends_of_range(inputs)) is not None:
+        if node.op_type == "Range" and (ends := self.ends_of_range(inputs)) is not None:
             start, limit, delta = ends
             if isinstance(delta, int) and delta:
                 span, step = (limit - start, delta) if delta > 0 else (start - limit, -delta)
@@ -287,28 +286,6 @@ class OnnxEvaluation(Evaluation):
         if node.op_type == "Resize":
             shape = self._resized(node, inputs)
         return types if shape is None else [OutputType(known.dtype, shape), *types[1:]]
-
-    def _ends_of_range(self, inputs: Sequence[Value | None]) -> list[Any] | None:
-        """Return start, limit and step of a range of dims, as integers and expressions; None for other ranges.
-
-        Its length is known then, and its elements are not.  The inputs may be floats that stand for integers.
-        """
-        found = [None if (n := self.reals_of(v)) is None or n.size != 1 else self.whole_number(n) for v in inputs]
-        of_dims = len(found) == 3 and any(hasattr(n, "free_symbols") for n in found)
-        return found if of_dims and all(n is not None for n in found) else None
-
-    def _range(self, inputs: Sequence[Value | None], ends: list[Any]) -> Tensor:
-        """Return a range of dims in the element type of its inputs, which holds sizes exactly."""
-        numbers = [np.array(n, object) if hasattr(n, "free_symbols") else np.array(n) for n in ends]
-        made = frontends.find("onnx:Range")(*numbers)
-        types = {self.type_of(v) for v in inputs} - {np.dtype(np.int64)}
-        return cast_to(made, types.pop()) if types else made
-
-    def _counts_up(self, ends: list[Any]) -> bool:
-        """Return whether a range of dims starts at a number, and goes up to an end that is not below it."""
-        start, limit, delta = ends
-        up = isinstance(start, int) and isinstance(delta, int) and delta > 0
-        return up and self.shapes.at_least(limit - start, 0)
 
     def _resized(self, node: ModelNode, inputs: Sequence[Value | None]) -> tuple[Any, ...] | None:
         """Return the shape of a Resize by scales that are computed from dims."""
@@ -403,8 +380,6 @@ class OnnxEvaluation(Evaluation):
 
 
 def _is_known(title: str) -> bool:
-    from symlayout import frontends
-
     return frontends.is_known(title)
 
 

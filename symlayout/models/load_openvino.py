@@ -13,6 +13,7 @@ import numpy as np
 
 from symlayout import frontends
 from symlayout.errors import FormatError
+from symlayout.frontends.onnx.types import cast_to
 from symlayout.models import openvino_ir
 from symlayout.models.apply_node import Constant, identifier
 from symlayout.models.evaluate_graph import Evaluation
@@ -209,6 +210,10 @@ def _by_declaration(evaluation: OpenVINOEvaluation, layer: Layer, inputs: list[V
     title = _operation(layer)
     if layer.type == "StridedSlice":  # which is TensorFlow's, with lists of 0 and 1 for its masks
         title, attributes = "tensorflow:StridedSlice", {name: _mask(layer, name) for name in layer.attributes}
+    ends = evaluation.ends_of_range(inputs) if layer.type == "Range" else None
+    if ends is not None and evaluation.counts_up(ends):
+        counted = evaluation.range_of(inputs, ends)
+        return [cast_to(counted, openvino_ir.element_type(layer, "output_type"))]
     op = "FloorDiv" if layer.type == "Divide" and attributes.get("m_pythondiv", True) else _SHAPE_LAYERS.get(layer.type)
     if op is None or not is_shape_node(op, inputs):  # type: ignore[arg-type]
         if layer.type in _MOVES and inputs and is_shape_node("", inputs):  # type: ignore[arg-type]
@@ -240,7 +245,13 @@ def _declared(
 ) -> Sequence[Value | None] | None:
     """Return the outputs by the operation's declaration; None if it has none, or does not take these inputs."""
     results = evaluation.declared([title], inputs, attributes, str(layer), len(layer.tensor_names))
-    return results if results is None else evaluation.folded(results, inputs)
+    if results is None:
+        return None
+    results = evaluation.folded(results, inputs)
+    if layer.type != "Convert":
+        return results
+    to = {"to": openvino_ir.element_type(layer, "destination_type")}
+    return evaluation.with_reals("Cast", inputs, to, results, str(layer))
 
 
 def _mask(layer: Layer, name: str) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any
 from unittest.mock import Mock
 
 import numpy as np
@@ -219,3 +220,19 @@ def test_the_graph_of_a_model_has_the_layers_that_its_results_need(tmp_path: Pat
     made = {layer.id for layer in graph.layers}
     assert all(source.layer in made for result in graph.results for source in result.inputs)
     assert list(read_openvino(path, KnownDims({})).outputs) == list(load(path))
+
+
+@pytest.mark.parametrize(("dtype", "precision"), [(np.float32, "f32"), (np.int32, "i32")])
+def test_a_range_of_dims_has_the_element_type_of_its_ends(tmp_path: Path, dtype: Any, precision: str) -> None:
+    """Positions of pixels, as a detector's anchors have them."""
+    ov = pytest.importorskip("openvino", reason="openvino, which writes the model, is not installed")
+    ops = pytest.importorskip("openvino.opset13")
+    x = ops.parameter(ov.PartialShape([-1, -1]), np.float32, name="x")
+    limit = ops.convert(ops.gather(ops.shape_of(x), np.int64(1), np.int64(0)), precision)
+    counted = ops.range(ops.constant(dtype(0)), limit, ops.constant(dtype(1)), precision)
+    ov.save_model(ov.Model([ops.add(counted, counted)], [x], "m"), tmp_path / "m.xml", compress_to_fp16=False)
+    (output,) = load(tmp_path / "m.xml").values()
+    assert str(output.shape) == "(x.1,)"
+    found = interpret(output, dims={"x.1": 3})
+    assert found.dtype == dtype
+    assert found.tolist() == [0, 2, 4]
