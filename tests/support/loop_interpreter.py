@@ -127,8 +127,8 @@ def execute_one(statement: Statement, values: dict[str, int], sources: tuple[str
                 yield at, (sources[source], offset) if dealt else ("fill", fill), False
         case CutGrid(to, to_leap, to_step, source, start, leap, step, turns, rows, count, low, inside, fill):
             before, high, after = (value(e) for e in (statement.before, statement.high, statement.after))
-            extents = map(range, map(value, (turns, rows, count)))
-            for h, t, i, j in itertools.product(range(-before, high + after), *extents):
+            each_turn, each_row, each_column = (range(value(e)) for e in (turns, rows, count))
+            for h, t, i, j in itertools.product(range(-before, high + after), each_turn, each_row, each_column):
                 at = value(to) + (h + before) * value(statement.to_jump) + t * value(to_leap) + i * value(to_step) + j
                 if 0 <= h < high and 0 <= t + value(turns) * i - value(low) < value(inside):
                     offset = value(start) + h * value(statement.jump) + t * value(leap) + i * value(step) + j
