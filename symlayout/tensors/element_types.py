@@ -59,13 +59,27 @@ def _converted(value: Any, name: str) -> np.ndarray[Any, Any]:
         if hasattr(value, "__array_interface__"):
             return _inside(np.asarray(value), value.__array_interface__)
         if hasattr(value, "__dlpack__"):
-            return np.from_dlpack(value)
+            return _from_dlpack(value)
         return np.asarray(memoryview(value))
     except Exception as error:  # the object's own code runs here and may raise anything
         raise ArrayError(
             f"array {name} of type {type(value).__name__} cannot be read as an array: {printable(error):.200}\n"
             "  help: pass a NumPy array, a buffer, or an object with __array_interface__ or __dlpack__ on the CPU"
         ) from error
+
+
+def _from_dlpack(value: Any) -> np.ndarray[Any, Any]:
+    """Return an array over the memory of *value*, also where NumPy lacks its element type."""
+    try:
+        return np.from_dlpack(value)
+    except (BufferError, RuntimeError):
+        from symlayout.tensors.read_dlpack import read_dlpack
+
+        found = read_dlpack(value)
+        if found is None:
+            raise
+        numbers, name = found
+        return numbers.view(element_type(name))
 
 
 def _inside(a: np.ndarray[Any, Any], interface: Mapping[str, Any]) -> np.ndarray[Any, Any]:

@@ -60,8 +60,9 @@ def _split_digits(piece: NestPiece) -> range:
     while split > 1 and is_short(piece.digits[split - 1].extent):
         split -= 1  # a split loop is not unrolled, which costs more than its few steps give
     first = 0
-    while piece.formula is not None and first < split - 1 and is_short(piece.digits[first].extent):
-        first += 1  # a tile has all of a short loop
+    fused = piece.formula is not None or count == 3
+    while fused and first < split - 1 and is_short(piece.digits[first].extent):
+        first += 1  # a tile, or a grid of runs, has all of a short loop
     return range(first, split)
 
 

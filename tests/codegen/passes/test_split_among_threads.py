@@ -65,6 +65,8 @@ def test_the_ranges_of_the_parts_are_the_whole_loops(count: int) -> None:
         ((64, B, 9, 9), "i"),  # long enough
         ((63, B, 9, 9), "ij"),
         ((A, 2, 9, 9), "i"),  # a short loop is unrolled instead
+        ((2, A, 9), "j"),  # a grid of runs has all of a short loop
+        ((2, A, B, 9), "ij"),
     ],
 )
 def test_the_loops_outside_of_the_inner_two_are_split(extents: tuple[Expr | int, ...], digits: str) -> None:
