@@ -30,7 +30,7 @@ _PIECES = "transpose_pieces", "transpose_ways"
 _PLANNED_SIZE = 2
 """The most bytes of an element whose turns are planned; rows of such elements take longer by plans that are linked."""
 
-_PLANNED_RUNS = frozenset(range(1, 16)) - {8}
+_PLANNED_RUNS = range(1, 16)
 """The bytes of a run that is planned; `sl_is_planned` in the runtime has the rule for calls."""
 
 _STREAMS = range(2, MOST_STREAMS + 1)
