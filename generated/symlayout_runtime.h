@@ -4913,44 +4913,44 @@ typedef enum { SL_IN_TILES, SL_IN_LINES, SL_IN_FETCHED_LINES, SL_IN_PANELS, SL_I
  * sides; blocks for those that are read.  What is *deep* is read ahead, in tiles or panels.  Where stores wait, of
  * these only bands pay, and panels where a tile comes to a line four times.  Small elements have fetched lines only. */
 SL_INLINE sl_way sl_choose_way(const sl_axis *rows, const sl_axis *columns, int64_t bytes, int64_t fewest,
-                               sl_distance distance, int deep, int64_t *lines)
+                               sl_distance distance, int waits, int deep, int64_t *lines)
 {
 #if SL_HAS_PANELS
-    if (SL_STORES_WAIT && distance.wait && !(distance.far && sl_begins_lines(rows)) &&
+    if (waits && distance.wait && !(distance.far && sl_begins_lines(rows)) &&
         sl_pays_in_fetched_lines(rows, columns, bytes))
         return SL_IN_FETCHED_LINES;
-    if (SL_STORES_WAIT && !SL_HAS_FOUR_VISITS)
+    if (waits && !SL_HAS_FOUR_VISITS)
         return SL_IN_TILES;
     const sl_crowd crowd = sl_crowd_of(rows, columns);
-    *lines = !SL_STORES_WAIT && !deep ? sl_lines_abreast(rows, columns, crowd) : 0;
+    *lines = !waits && !deep ? sl_lines_abreast(rows, columns, crowd) : 0;
     if (*lines > 0)
         return SL_IN_LINES;
     if (sl_is_band(rows, columns, bytes, fewest, 1))
         return SL_IN_TILES;
     if (!distance.far && sl_pays_in_panels(rows, columns, crowd, deep))
         return SL_IN_PANELS;
-    return !SL_STORES_WAIT && !deep && sl_pays_in_blocks(rows, columns, crowd) ? SL_IN_BLOCKS : SL_IN_TILES;
+    return !waits && !deep && sl_pays_in_blocks(rows, columns, crowd) ? SL_IN_BLOCKS : SL_IN_TILES;
 #else
     (void)bytes, (void)fewest, (void)deep, (void)lines;
-    return SL_STORES_WAIT && sl_pays_in_fetched_lines(rows, columns, distance.near, distance.far)
+    return waits && sl_pays_in_fetched_lines(rows, columns, distance.near, distance.far)
                ? SL_IN_FETCHED_LINES
                : SL_IN_TILES;
 #endif
 }
 
-/* Transposes once, in *way*; of lines, *abreast* are side by side.  Where the text says whether stores wait, the
+/* Transposes once, in *way*; of lines, *abreast* are side by side.  Where the text says whether stores *wait*, the
  * compiler leaves out the ways that are for other processors. */
 SL_INLINE void sl_transpose_in(sl_way way, element *restrict to, const sl_axis *rows, const element *restrict from,
-                               const sl_axis *columns, int64_t abreast, sl_distance distance)
+                               const sl_axis *columns, int64_t abreast, sl_distance distance, int waits)
 {
-    if (SL_STORES_WAIT && way == SL_IN_FETCHED_LINES)
+    if (waits && way == SL_IN_FETCHED_LINES)
         sl_transpose_in_fetched_lines(to, rows, from, columns, distance.near, distance.far);
 #if SL_HAS_PANELS
-    else if (!SL_STORES_WAIT && way == SL_IN_LINES)
+    else if (!waits && way == SL_IN_LINES)
         sl_transpose_in_lines(to, rows, from, columns, abreast);
-    else if ((!SL_STORES_WAIT || SL_HAS_FOUR_VISITS) && way == SL_IN_PANELS)
+    else if ((!waits || SL_HAS_FOUR_VISITS) && way == SL_IN_PANELS)
         sl_transpose_panels(to, rows, from, columns);
-    else if (!SL_STORES_WAIT)
+    else if (!waits)
         sl_transpose_in_blocks(to, rows, from, columns);
 #else
     (void)abreast;
@@ -4961,16 +4961,17 @@ SL_INLINE void sl_transpose_in(sl_way way, element *restrict to, const sl_axis *
 SL_DECLARE_LARGE(sl_transpose_large_array)
 {
 #if SL_HAS_LARGE_WAYS
+    const int waits = SL_STORES_WAIT; /* asked once: the ways that are left out depend on it */
     const int64_t times = turns->count * turns->high, width = sl_extent(columns);
     const int64_t bytes = sl_extent(rows) * width * SL_ELEMENT_SIZE;
 #if SL_HAS_PANELS
-    if (!SL_STORES_WAIT && !far && bytes < SL_FAR_BYTES / 4 / times &&
+    if (!waits && !far && bytes < SL_FAR_BYTES / 4 / times &&
         sl_transpose_levels(to, rows, from, columns, turns))
         return 1;
 #endif
     const sl_distance distance = sl_distance_of(bytes, times, far);
 #if SL_HAS_PANELS
-    if (SL_STORES_WAIT && !distance.far && sl_pays_in_fetched_levels(rows, columns)) {
+    if (waits && !distance.far && sl_pays_in_fetched_levels(rows, columns)) {
         sl_transpose_fetched_levels(to, rows, from, columns, turns);
         return 1;
     }
@@ -4979,13 +4980,14 @@ SL_DECLARE_LARGE(sl_transpose_large_array)
         return 0;
     const int deep = sl_is_deep(distance, bytes, times) || sl_has_staged_tiles(rows, width, distance);
     int64_t abreast = 0;
-    const sl_way way = sl_choose_way(rows, columns, bytes, SL_FEWEST_TILED(far), distance, deep, &abreast);
+    const int64_t fewest = SL_FEWEST_TILED(far);
+    const sl_way way = sl_choose_way(rows, columns, bytes, fewest, distance, waits, deep, &abreast);
     if (way == SL_IN_TILES)
         return 0;
     for (int64_t turn = 0; turn < times; ++turn) {
         const int64_t c = turn % turns->count, h = turn / turns->count;
         sl_transpose_in(way, to + c * turns->to_step + h * turns->to_leap, rows,
-                        from + c * turns->step + h * turns->leap, columns, abreast, distance);
+                        from + c * turns->step + h * turns->leap, columns, abreast, distance, waits);
     }
     return 1;
 #else

@@ -27,10 +27,14 @@ _DIGITS: list[Row] = [
     ("the divisor is positive", "if not (k >= 1 if isinstance(k, int) else facts.positive(k)):\n", "if False:\n"),
     (
         "a remainder is less than its divisor",
-        " and facts.nonnegative((quotient + 1) * k - 1 - rest):",
-        ":",
+        "(most := facts.derive(k - 1 - below)) is not None:",
+        "(most := facts.derive(k - 1 - below) or k - 1 - below) is not None:",
     ),
-    ("a remainder is not negative", "if facts.nonnegative(rest - quotient * k) and ", "if "),
+    (
+        "a remainder is not negative",
+        "if (least := facts.derive(below)) is not None",
+        "if (least := facts.derive(below) or below) is not None",
+    ),
     ("a floor folds into a division of coefficient 1", "if c == 1 and names[0] in", "if names[0] in"),
     ("a negated floor rounds up", "_floor(facts, k - 1 - rest, k)", "_floor(facts, -rest, k)"),
     ("a term is divided by a divisor of its coefficient", "None if c % unit else without", "without"),
