@@ -23,6 +23,8 @@ PROMPT = [*LARGE[:-1], "-DSL_STORES_WAIT=0"]
 """The same on a processor whose stores do not wait: fewer tiles are held back."""
 NEAR = [*NATIVE, "-DSL_NEAR_LEAST=1", "-DSL_STORES_WAIT=1"]
 """As if the arrays were as large as the second-level cache still holds."""
+MANY = [*NATIVE, "-DSL_NEAR_BYTES=4096", "-DSL_FAR_BYTES=1048576", "-DSL_TURN_LEAST=64", "-DSL_STORES_WAIT=1"]
+"""As if all turns together were large, and each alone were small."""
 PANELS = [*NATIVE, "-DSL_NEAR_BYTES=1", "-DSL_STORES_WAIT=0", "-DSL_WAYS=0"]
 """As if the lines of all tiles fell into one set of the first-level cache: they go in panels, or are read whole."""
 AVX2 = ["-mavx2"] if platform.machine() == "x86_64" else NATIVE
@@ -51,6 +53,7 @@ TILES = ["-DSL_STREAMS=0", "-DSL_LARGE_ARRAYS=0", "-DSL_SMALL_MATRICES=0"]
     + [(size, [*CROWDED, *narrower]) for size in (4, 8) for narrower in NARROWER]
     + [(size, [*LARGE, *narrower]) for size in (1, 2, 4) for narrower in NARROWER[1:]]
     + [(size, [*NEAR, *narrower]) for size in (1, 2, 4, 8) for narrower in NARROWER]
+    + [(size, [*MANY, *narrower]) for size in (1, 2, 4, 8) for narrower in NARROWER]
     + [(size, [*NEAR, *narrower]) for size in (1, 2) for narrower in NO_TABLES]
     + [(size, [*flags, *narrower]) for size in (1, 2) for flags in (NATIVE, LARGE, PANELS) for narrower in NO_TABLES]
     + [(size, [*flags, *TILES]) for size in (1, 2, 4, 8) for flags in (LARGE, SETS)]

@@ -82,3 +82,8 @@ SL_OUT_OF_LINE int sl_stores_wait(void)
 #define SL_NEAR_LEAST (INT64_C(128) << 10) /* below, the size of the cache is not asked for */
 #endif
 #endif
+
+/* The fewest bytes of each of many transposes whose lines are fetched. */
+#ifndef SL_TURN_LEAST
+#define SL_TURN_LEAST 8192
+#endif

@@ -18,19 +18,38 @@
 /* The ways to transpose once, but for levels; tiles and bands do all that the others leave. */
 typedef enum { SL_IN_TILES, SL_IN_LINES, SL_IN_FETCHED_LINES, SL_IN_PANELS, SL_IN_BLOCKS } sl_way;
 
-/* Chooses the way to transpose *bytes* bytes once, and sets the *lines* abreast.  Where stores wait, lines are fetched
- * and written whole, unless they are far: those are staged.  Elsewhere, whole lines take the least time where their
- * sets hold them.  Else bands are for fewer rows or columns than *fewest*; panels for lines that crowd sets on both
- * sides; blocks for those that are read.  What is *deep* is read ahead, in tiles or panels.  Where stores wait, of
- * these only bands pay, and panels where a tile comes to a line four times.  Small elements have fetched lines only. */
-SL_INLINE sl_way sl_choose_way(const sl_axis *rows, const sl_axis *columns, int64_t bytes, int64_t fewest,
-                               sl_distance distance, int waits, int deep, int64_t *lines)
+/* Whether *times* transposes of *bytes* bytes each are done in fetched lines, where stores wait.  None that is small
+ * is, of an output that is near or far, nor of large elements where a tile comes to a line fewer than four times. */
+SL_INLINE int sl_is_in_fetched_lines(const sl_axis *rows, const sl_axis *columns, int64_t bytes, int64_t times,
+                                     sl_distance distance)
 {
+    const int small = bytes < SL_NEAR_LEAST;
+    if (small && (bytes < SL_TURN_LEAST || distance.near || distance.far))
+        return 0;
 #if SL_HAS_PANELS
-    if (waits && distance.wait && !(distance.far && sl_begins_lines(rows)) &&
-        sl_pays_in_fetched_lines(rows, columns, bytes))
+    if (small && !SL_HAS_FOUR_VISITS)
+        return 0;
+    return distance.wait && !(distance.far && sl_begins_lines(rows)) &&
+           sl_pays_in_fetched_lines(rows, columns, bytes * times);
+#else
+    (void)times;
+    return sl_pays_in_fetched_lines(rows, columns, distance.near, distance.far);
+#endif
+}
+
+/* Chooses the way to transpose *bytes* bytes once, of *times*, and sets the *lines* abreast.  Where stores wait, lines
+ * are fetched and written whole, unless they are far: those are staged.  Elsewhere, whole lines take the least time
+ * where their sets hold them.  Else bands are for fewer rows or columns than *fewest*; panels for lines that crowd sets
+ * on both sides; blocks for those that are read.  What is *deep* is read ahead, in tiles or panels.  Where stores wait,
+ * of these only bands pay, and panels where a tile comes to a line four times.  Small elements have fetched lines
+ * only. */
+SL_INLINE sl_way sl_choose_way(const sl_axis *rows, const sl_axis *columns, int64_t bytes, int64_t times,
+                               int64_t fewest, sl_distance distance, int waits, int deep, int64_t *lines)
+{
+    if (waits && sl_is_in_fetched_lines(rows, columns, bytes, times, distance))
         return SL_IN_FETCHED_LINES;
-    if (waits && !SL_HAS_FOUR_VISITS)
+#if SL_HAS_PANELS
+    if (bytes < SL_NEAR_LEAST || (waits && !SL_HAS_FOUR_VISITS))
         return SL_IN_TILES;
     const sl_crowd crowd = sl_crowd_of(rows, columns);
     *lines = !waits && !deep ? sl_lines_abreast(rows, columns, crowd) : 0;
@@ -42,10 +61,8 @@ SL_INLINE sl_way sl_choose_way(const sl_axis *rows, const sl_axis *columns, int6
         return SL_IN_PANELS;
     return !waits && !deep && sl_pays_in_blocks(rows, columns, crowd) ? SL_IN_BLOCKS : SL_IN_TILES;
 #else
-    (void)bytes, (void)fewest, (void)deep, (void)lines;
-    return waits && sl_pays_in_fetched_lines(rows, columns, distance.near, distance.far)
-               ? SL_IN_FETCHED_LINES
-               : SL_IN_TILES;
+    (void)fewest, (void)deep, (void)lines;
+    return SL_IN_TILES;
 #endif
 }
 
@@ -87,12 +104,10 @@ SL_DECLARE_LARGE(sl_transpose_large_array)
         return 1;
     }
 #endif
-    if (bytes < SL_NEAR_LEAST)
-        return 0;
     const int deep = sl_is_deep(distance, bytes, times) || sl_has_staged_tiles(rows, width, distance);
     int64_t abreast = 0;
     const int64_t fewest = SL_FEWEST_TILED(far);
-    const sl_way way = sl_choose_way(rows, columns, bytes, fewest, distance, waits, deep, &abreast);
+    const sl_way way = sl_choose_way(rows, columns, bytes, times, fewest, distance, waits, deep, &abreast);
     if (way == SL_IN_TILES)
         return 0;
     for (int64_t turn = 0; turn < times; ++turn) {

@@ -104,15 +104,16 @@ SL_INLINE int64_t sl_streams_of(const sl_axis *few, const sl_axis *other)
     return few->high == 1 && few->count == other->step && few->count <= SL_MOST_STREAMS ? few->count : 0;
 }
 
-/* Whether a transpose is so large that a way other than tiles may take less time: at once, of small elements where
- * stores wait; where they do not, or rows have levels, also of all turns. */
+/* Whether a transpose is so large that a way other than tiles may take less time: of all turns, if rows have
+ * levels, or where stores do not wait; else of all that are not small. */
 SL_INLINE int sl_may_be_large(const sl_axis *rows, const sl_axis *columns, const sl_turns *turns)
 {
     const int64_t bytes = sl_extent(rows) * sl_extent(columns) * SL_ELEMENT_SIZE;
     if (!SL_HAS_LARGE_WAYS || bytes < SL_NEAR_LEAST / (turns->count * turns->high))
         return 0;
     if (bytes < SL_NEAR_LEAST)
-        return SL_HAS_PANELS && (rows->high > 1 || !SL_STORES_WAIT);
+        return (SL_HAS_PANELS && (rows->high > 1 || !SL_STORES_WAIT)) ||
+               ((!SL_HAS_PANELS || SL_HAS_FOUR_VISITS) && bytes >= SL_TURN_LEAST && SL_STORES_WAIT);
     return SL_HAS_PANELS || SL_STORES_WAIT;
 }
 
