@@ -39,6 +39,7 @@ from symlayout.commands.output import paint
 from symlayout.commands.output.describe import add_common
 from symlayout.commands.output.progress import progress
 from symlayout.commands.output.report import Report
+from symlayout.commands.subject import SEPARATOR
 from symlayout.errors import SymlayoutError
 
 COMMANDS: dict[str, ModuleType] = {
@@ -162,9 +163,9 @@ def make_parser() -> argparse.ArgumentParser:
 
 def _split(words: list[str]) -> tuple[list[str], list[str]]:
     """Return the words before ``--`` and the steps after it.  argparse would join the two."""
-    if "--" not in words:
+    if SEPARATOR not in words:
         return words, []
-    at = words.index("--")
+    at = words.index(SEPARATOR)
     right = words[at + 1 :]
     return words[:at] + ["--json"] * ("--json" in right), [word for word in right if word != "--json"]
 

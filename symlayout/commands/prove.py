@@ -1,6 +1,7 @@
 """Prove that one chain of operations equals another on the same input, or equals the identity.
 
-The steps after -- are the right side. Without them, the right side is the input itself.
+The steps after -- are the right side. Without them, the right side is the input itself. With -, it may
+also stand on a line of standard input.
 Exit status 0 is PROVED. Exit status 1 is UNKNOWN, or REFUTED with the smallest dims and the coordinate where
 the two sides differ.
 
@@ -17,6 +18,7 @@ import argparse
 import symlayout as sl
 from symlayout.commands import subject
 from symlayout.commands.output.report import Report
+from symlayout.errors import FormatError
 from symlayout.show import wording
 
 
@@ -25,8 +27,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     subject.add_arguments(parser)
 
 
+def _sides(arguments: argparse.Namespace) -> tuple[list[str], list[str]]:
+    """Return the words of the left side and the steps of the right side; -- may also stand in standard input."""
+    words, right = subject.expand(arguments.subject), arguments.right
+    if subject.SEPARATOR not in words:
+        return words, right
+    at = words.index(subject.SEPARATOR)
+    if right:
+        raise FormatError("-- stands in standard input and on the command line, and a claim has two sides")
+    if at == 0:
+        raise FormatError("no shape stands before --\n  help: write a shape, one step a line, --, then the right side")
+    return words[:at], words[at + 1 :]
+
+
 def run(arguments: argparse.Namespace) -> Report:
     """Return the verdict, with the witness or the derivation."""
+    arguments.subject, arguments.right = _sides(arguments)
     left, right = subject.read(arguments, arguments.right)
     proof = sl.prove_equal(left, right)
     witness = proof.witness

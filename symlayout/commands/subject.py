@@ -20,6 +20,7 @@ from symlayout.language.read_tokens import pointed
 from symlayout.run.storage import WHOLE, Whole, nibbles
 
 MODELS = (".xml", ".onnx")
+SEPARATOR = "--"  # between the two sides of a claim
 MAX_STDIN = 1 << 20  # characters that are read from standard input
 _MOST_SUGGESTED = 5  # names that an error suggests
 CORE_OPS: tuple[str, ...] = (

@@ -134,6 +134,22 @@ def test_standard_input_gives_shape_and_steps(symlayout: Command, monkeypatch: p
     assert "standard input is empty" in symlayout("infer", "-").err
 
 
+def test_standard_input_gives_both_sides_of_a_claim(symlayout: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    left, right = "N,H\ntranspose(1,0)\nflip(0)\n", "flip(1)\ntranspose(1,0)\n"
+
+    def proved(text: str, *words: str) -> Any:
+        monkeypatch.setattr(sys, "stdin", io.StringIO(text))
+        return symlayout("prove", *words, "--json")
+
+    assert proved(f"{left}--\n{right}", "-").data["verdict"] == "proved"
+    assert proved(f"{left}--\nflip(0)\ntranspose(1,0)\n", "-").data["verdict"] == "refuted"
+    assert proved("flip(0)\nflip(0)\n--\n", "N", "-").data["verdict"] == "proved"  # no right side: the identity
+    assert proved(right, "N,H", "transpose(1,0)", "flip(0)", "--", "-").data["verdict"] == "proved"
+    assert "stands in standard input and on the command line" in proved(f"{left}--\n{right}", "-", "--", "flip(0)").err
+    assert "no shape stands before --" in proved(f"--\n{right}", "-").err
+    assert proved(f"{left}--\n{right}--\nflip(0)\n", "-").status == 1  # a claim has two sides
+
+
 def test_a_model_stands_for_shape_and_steps(symlayout: Command) -> None:
     model = MODELS / "space_to_depth.xml"
     assert symlayout("infer", model, "--json").data["shape"] == [5, 28, 2, 3]
