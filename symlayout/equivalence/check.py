@@ -26,7 +26,7 @@ def check(
         object gives False; no object raises an error.
     before, after : Model, or path, optional
         The two models that the certificate of a `Verification` is about.  Without them, only the steps are checked, not
-        whether they are about these models.
+        whether they are about these models, nor whether constants have the equal elements that a claim states.
 
     Returns
     -------

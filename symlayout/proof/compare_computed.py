@@ -16,6 +16,8 @@ from symlayout.algebra.facts import Facts
 from symlayout.algebra.floor_normal_form import Coordinate, axis_digits, digit_name, extent_of
 from symlayout.algebra.polynomial import Extent, product
 from symlayout.errors import InconclusiveError, ShapeError
+from symlayout.proof.cases.case_tree import Met, Tree
+from symlayout.proof.cases.common_values import meetings, share_operations, way_of
 from symlayout.proof.cases.compare_reads import ReadDecision
 from symlayout.proof.cases.constant_reads import ConstantReads
 from symlayout.proof.cases.read_element import OpenSign, SideRead, Stuck, case_that_applies
@@ -42,6 +44,9 @@ from symlayout.tensors.element_types import same_fill
 _DEEPEST = 4  # bodies that are read through, one in another, at coordinates of their own
 _DEEPEST_FORMULA = 1  # the same, where the formulas of values of other shapes are compared
 _PART_SHARE = 40  # what part of the goals is visited before the parts of views are compared
+_MEETING_SHARE = 4  # what part of the goals is visited to show that the sides read one value on their way
+_MOST_MEETINGS = 3  # such values that are tried
+_LEAST_GOALS = 50  # fewer goals show nothing
 
 R = TypeVar("R")
 
@@ -200,6 +205,50 @@ class Decision(ReadDecision):
         """Return whether it is proved that *a* equals *b*, each element that of the same coordinate."""
         why = self._lemma(a, b, tuple(range(a.batch)))
         return why is not None and (why.way.keeps or a.rank == a.batch)
+
+    def met(self, facts: Facts, digits: Sequence[Extent], plan: Met | None = None) -> Tree | None:
+        """Return the leaf of a claim of movement whose sides read one value at one coordinate on their way."""
+        if plan is not None:
+            return self._met_again(facts, digits, plan)
+        goals = (self.limit - facts.effort) // _MEETING_SHARE
+        unfit = facts.is_written or self.starts is not None or not self.shown
+        if unfit or goals < _LEAST_GOALS or not share_operations(*self.sides) or not all(map(_is_read, self.sides)):
+            return None
+        start = facts.effort
+        most = start + goals
+        found = meetings(self.sides, digits, facts.fork(), self.congruence.forms, limit=most, shown=self.shown)
+        tree = None
+        for a, b, pairs in found[:_MOST_MEETINGS]:
+            if (parts := self._equal_parts(pairs, most)) is not None:
+                tree = Met(facts, (a.path, b.path), (a.node, b.node), parts)
+                break
+        self.limit += facts.effort - start  # the other proofs have all of their goals
+        return tree
+
+    def _met_again(self, facts: Facts, digits: Sequence[Extent], plan: Met) -> Tree | None:
+        """Return the leaf of *plan* once more, of the same sides."""
+        ways = [
+            way_of(side, digits, facts, number=k, limit=self.limit, shown=self.shown)
+            for k, side in enumerate(self.sides)
+        ]
+        found = [next((at for at in way if at.path == path), None) for way, path in zip(ways, plan.paths, strict=True)]
+        a, b = found
+        if a is None or b is None or not all(equal(x, y, facts) for x, y in zip(a.coords, b.coords, strict=True)):
+            return None
+        return Met(facts, plan.paths, plan.nodes, plan.parts)
+
+    def _equal_parts(self, pairs: Pairs, most: int) -> tuple[tuple[Tensor, Tensor, Tree], ...] | None:
+        """Return the proofs that two values are equal at every coordinate, for each pair; None if one is not proved."""
+        found: list[tuple[Tensor, Tensor, Tree]] = []
+        for a, b in pairs:
+            here = self.congruence.facts.fork()
+            here.splits = {}
+            trial = Decision((a, b), self.dtype, self.setting, min(most, self.limit))
+            try:
+                found.append((a, b, trial.decide(here, None)))
+            except InconclusiveError:
+                return None
+        return tuple(found)
 
     def are_one_expression(self, left: Tensor, right: Tensor) -> bool:
         """Return whether both are the same operations of equal leaves, so that no coordinate has to be looked at."""
@@ -491,6 +540,11 @@ def _are_one_place(why: Pair, places: tuple[Sequence[Extent], Sequence[Extent]],
         given = [Coordinate(facts.reduce(e), facts) for e in box]
         there = [extent_of(c) for c in cases[case_that_applies(cases, given, facts)].coords(*given)]
     return len(there) == len(other) and all(equal(x, y, facts) for x, y in zip(there, other, strict=True))
+
+
+def _is_read(t: Tensor) -> bool:
+    """Return whether *t* is movement, all of which is known to read inside its sources, so that each element is one."""
+    return all(node.own and node.body is None for node in t.nodes())
 
 
 def _reads_computed(views: tuple[Tensor, Tensor]) -> bool:

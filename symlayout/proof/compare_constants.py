@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -14,26 +15,48 @@ from symlayout.algebra.polynomial import Extent, Poly, names_of, symbol
 
 _MOST_POINTS = 1 << 28  # most points to compare
 
+Box = tuple[tuple[str, Extent, int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EqualElements:
+    """What was compared of two constants: for all values of some symbols, the elements at one coordinate of each.
+
+    Attributes
+    ----------
+    box : tuple of (str, Extent, int, int)
+        Each symbol: its name, what it stands for, and its least and greatest value.
+    coords : tuple of two tuples of Extent
+        The coordinate in each constant, in these symbols.
+    """
+
+    box: Box
+    coords: tuple[tuple[Extent, ...], tuple[Extent, ...]]
+
 
 def same_elements(
     a: np.ndarray[Any, Any], b: np.ndarray[Any, Any], at: Sequence[Extent], bt: Sequence[Extent], facts: Facts
-) -> bool:
-    """Return whether it is proved that ``a[at]`` and ``b[bt]`` have equal bits wherever *facts* hold.
+) -> EqualElements | None:
+    """Return what was compared if it is proved that ``a[at]`` and ``b[bt]`` have equal bits wherever *facts* hold.
 
     The elements are compared for all values of the symbols between constant bounds.  These include all values that the
     facts allow.  A coordinate with other symbols, such as `i - N` in a constant after *N* elements, is a symbol itself.
     """
     if a.dtype.newbyteorder("=") != b.dtype.newbyteorder("="):
-        return False
+        return None
     bounded = _bounded((*at, *bt), (*a.shape, *b.shape), facts)
     if bounded is None:
-        return False
-    grid, coordinates = bounded
-    places = [_gathered(a, coordinates[: a.ndim], grid), _gathered(b, coordinates[a.ndim :], grid)]
+        return None
+    box, coordinates = bounded
+    grid = _grid({name: range(low, high + 1) for name, _, low, high in box})
+    if grid is None:
+        return None
+    coords = tuple(coordinates[: a.ndim]), tuple(coordinates[a.ndim :])
+    places = [_gathered(array, found, grid) for array, found in zip((a, b), coords, strict=True)]
     if any(found is None for found in places):
-        return False
+        return None
     left, right = (_bits(found) for found in places if found is not None)
-    return bool((left == right).all())
+    return EqualElements(box, coords) if bool((left == right).all()) else None
 
 
 def elements_at(
@@ -56,10 +79,8 @@ def elements_at(
     return tuple(grid), np.broadcast_to(found, np.broadcast_shapes(*(g.shape for g in grid.values())))
 
 
-def _bounded(
-    coords: Sequence[Extent], extents: Sequence[int], facts: Facts
-) -> tuple[dict[str, np.ndarray[Any, Any]], list[Extent]] | None:
-    """Return values of symbols, and the coordinates in these symbols; None if a coordinate has no constant bounds."""
+def _bounded(coords: Sequence[Extent], extents: Sequence[int], facts: Facts) -> tuple[Box, list[Extent]] | None:
+    """Return a box of symbols, and the coordinates in these symbols; None if a coordinate has no constant bounds."""
     ranges: dict[str, range] = {}
     bases: list[tuple[Extent, Extent]] = []  # a coordinate, and the symbol that stands for it
     found: list[Extent] = []
@@ -84,8 +105,9 @@ def _bounded(
             known = symbol(name)
             bases.append((e, known))
         found.append(known)
-    grid = _grid(ranges)
-    return None if grid is None else (grid, found)
+    stands = {value: base for base, value in bases}
+    box = [(name, stands.get(symbol(name), symbol(name)), r.start, r.stop - 1) for name, r in ranges.items()]
+    return tuple(box), found
 
 
 def _within(e: Extent, n: int, facts: Facts) -> range:

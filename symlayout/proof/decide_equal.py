@@ -67,8 +67,8 @@ def agree(
     if left.rank != right.rank:
         raise InconclusiveError("the ranks are equal")
     goals = sys.maxsize if plan is not None else limits.decision_goals if effort is None else effort
-    setting = Setting(shown, finite, congruence or Congruence(facts, goals))
-    if not left.computes and not right.computes:
+    setting = Setting(shown, finite, congruence or Congruence(facts.fork(), goals))
+    if facts.is_written or not (left.computes or right.computes):  # a certificate is written of movement only
         facts.splits = {}
         return Decision((left, right), dtype, setting, facts.effort + goals).decide(facts, None, plan=plan)
 

@@ -35,7 +35,10 @@ TESTS = (
         "test_prove",
     ),
 )
-CHECKER_TESTS = ("test_checker", "test_checker_blocks", "test_checker_data", "test_checker_sides", "test_forge")
+CHECKER_TESTS = (
+    *("test_checker", "test_checker_blocks", "test_checker_data", "test_checker_sides", "test_forge"),
+    *("test_common_values", "test_check_constants"),
+)
 BYTES = 4 << 30
 
 

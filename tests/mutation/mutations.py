@@ -223,6 +223,8 @@ _BLOCKS: list[Row] = [
     ),
     ("a case has no coordinate of its own", "        if supposed.point != known.point:\n", "        if False:\n"),
     ("each operation is shown to be a map", "        check_block(place, block)\n", "        pass\n"),
+    ("parts are shown to be equal", "        check_block(part, block)\n", "        pass\n"),
+    ("parts are about their own nodes", "        part.sides = left, right\n", ""),
 ]
 
 _READINGS: list[Row] = [
@@ -245,6 +247,30 @@ _READINGS: list[Row] = [
         "a case without a fill reads inside",
         '    if case["fill"] is None:\n        for coordinate',
         "    if False:\n        for coordinate",
+    ),
+]
+
+_MEETINGS: list[Row] = [
+    ("values that meet are one expression", "    if forms[a] != forms[b]:\n", "    if False:\n"),
+    (
+        "equal elements are read from their constants",
+        '        if read != ("input", constant):\n',
+        "        if False:\n",
+    ),
+    ("equal elements are from the least values of their box on", "        known.need(value - low)\n", ""),
+    ("equal elements are to the greatest values of their box", "        known.need(known.number(high) - value)\n", ""),
+]
+
+_ELEMENTS: list[Row] = [
+    (
+        "the bits of constants are equal",
+        "        if _bits(one, values, size, constants) != _bits(other, values, size, constants):\n",
+        "        if False:\n",
+    ),
+    (
+        "elements are inside their constants",
+        "        if found.min() < 0 or found.max() >= extent:\n",
+        "        if False:\n",
     ),
 ]
 
@@ -281,7 +307,8 @@ MUTATIONS = [
         "checker.known": _KNOWN,
         "checker.rules": _RULES,
         "checker.blocks": _BLOCKS,
-        "checker.readings": _READINGS,
+        "checker.readings": _READINGS + _MEETINGS,
+        "checker.elements": _ELEMENTS,
         "checker.schema": _SCHEMA,
     }.items()
     for row in rows

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent
+from symlayout.proof.compare_constants import EqualElements
+from symlayout.tensors.chain import Tensor
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +26,26 @@ class Agreed:
     """Both sides read the same element.
 
     Each path holds the case at each step, and, if the step reads outside its source, the axis and the end: ``below``,
-    ``above``, or ``empty`` if the source has no element on that axis.
+    ``above``, or ``empty`` if the source has no element on that axis.  The *elements* are those of two constants, if
+    the element is one of each.
     """
 
     facts: Facts
     paths: tuple[Path, Path]
+    elements: EqualElements | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Met:
+    """Both sides read one value at one coordinate: each path leads to one of *nodes*, which are one expression.
+
+    They are the same operations of *parts*, pairs of values that are equal at every coordinate, each with its proof.
+    """
+
+    facts: Facts
+    paths: tuple[Path, Path]
+    nodes: tuple[Tensor, Tensor]
+    parts: tuple[tuple[Tensor, Tensor, Tree], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,5 +86,5 @@ class Same:
     facts: Facts
 
 
-Tree = Split | Agreed | Masked | Absurd | Chosen | Same
+Tree = Split | Agreed | Met | Masked | Absurd | Chosen | Same
 Path = tuple[tuple[int, tuple[int, str] | None], ...]

@@ -15,7 +15,7 @@ from symlayout.algebra.polynomial import Extent
 from symlayout.proof.cases.case_tree import Agreed, Tree
 from symlayout.proof.cases.read_element import OpenSign, SideRead, Stuck, read_element
 from symlayout.proof.cases.split_cases import MOST_READINGS, CaseDecision
-from symlayout.proof.compare_constants import same_elements
+from symlayout.proof.compare_constants import EqualElements, same_elements
 from symlayout.proof.congruence import equal
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.element_types import same_fill
@@ -55,11 +55,13 @@ class ReadDecision(CaseDecision):
 
     def leaf(self, facts: Facts, digits: Sequence[Extent], inside: int | None) -> Tree:
         """Return the leaf of a branch at the output coordinate *digits*."""
-        found = self._read_both(digits, facts, inside)
-        return Agreed(facts, (found[0].path, found[1].path))
+        found, elements = self._read_both(digits, facts, inside)
+        return Agreed(facts, (found[0].path, found[1].path), elements)
 
-    def _read_both(self, digits: Sequence[Extent], facts: Facts, inside: int | None) -> dict[int, SideRead]:
-        """Prove that both sides read the same element, and return both reads.
+    def _read_both(
+        self, digits: Sequence[Extent], facts: Facts, inside: int | None
+    ) -> tuple[dict[int, SideRead], EqualElements | None]:
+        """Prove that both sides read the same element, and return both reads, and what was compared of constants.
 
         The sides are evaluated again if symbols were solved meanwhile: earlier quotients then use other symbols.
         """
@@ -73,13 +75,13 @@ class ReadDecision(CaseDecision):
             }
             changed = len(facts.solved) != solved
             try:
-                self.compare(found[0], found[1], facts)
+                elements = self.compare(found[0], found[1], facts)
             except Stuck:
                 if not changed:
                     raise
             else:
                 if not changed or not facts.is_written:
-                    return found
+                    return found, elements
         raise Stuck("the sides are in the same terms", found[0].coords + found[1].coords)
 
     def meet(self, facts: Facts) -> list[Extent]:
@@ -100,31 +102,40 @@ class ReadDecision(CaseDecision):
         """Return the element that *node* reads at *coords*; *inside* assumes that it is no fill."""
         return read_element(node, coords, facts, side=side, limit=self.limit, shown=self.shown, inside=inside)
 
-    def compare(self, a: SideRead, b: SideRead, facts: Facts) -> None:
-        """Prove that two reads are equal; `OpenSign` or `Stuck` if that fails."""
+    def compare(self, a: SideRead, b: SideRead, facts: Facts) -> EqualElements | None:
+        """Prove that two reads are equal; `OpenSign` or `Stuck` if that fails.
+
+        What was compared is returned if they are elements of constants.
+        """
         if a.leaf is None and b.leaf is None:
             if not same_fill(a.fill, b.fill, self.dtype):
                 raise Stuck(f"the fills {a.fill} and {b.fill} are equal")
-            return
+            return None
         if a.leaf is None or b.leaf is None:
             number, read = (0, b) if a.leaf is None else (1, a)
             self.compare_with_fill(read, 1 - number, (a, b)[number].fill, facts)
-            return
+            return None
         if a.leaf.key == b.leaf.key:
             pairs = [(facts.reduce(x), facts.reduce(y)) for x, y in zip(a.coords, b.coords, strict=True)]
             apart = next((axis for axis, (x, y) in enumerate(pairs) if not equal(x, y, facts)), None)
             if apart is None:
-                return
+                return None
             if a.leaf.body is None and a.leaf.values is None:
                 x, y = pairs[apart]
                 raise Stuck(f"{facts.spell(x)} == {facts.spell(y)} on axis {apart} of {a.leaf.name}", (x, y))
         if a.leaf.body is not None and b.leaf.body is not None:
             self.compare_computed(a.leaf, b.leaf, a.coords, b.coords, facts)
         elif a.leaf.values is not None and b.leaf.values is not None:
-            if not same_elements(a.leaf.values, b.leaf.values, a.coords, b.coords, facts):
+            elements = same_elements(a.leaf.values, b.leaf.values, a.coords, b.coords, facts)
+            if elements is None:
                 raise Stuck(f"{a.leaf.name} and {b.leaf.name} have equal elements", (*a.coords, *b.coords))
+            for _, value, low, high in elements.box:
+                facts.rest_on(value - low)
+                facts.rest_on(high - value)
+            return elements
         elif not self.are_one_element(a, b, facts):
             raise Stuck(f"{a.leaf.name} and {b.leaf.name} are one input", (*a.coords, *b.coords))
+        return None
 
 
 def _has_one_fill(nodes: Sequence[Tensor], dtype: Any) -> bool:

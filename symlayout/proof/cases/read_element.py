@@ -16,6 +16,15 @@ from symlayout.tensors.declaration import Case
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """A value on the way of a read: *node*, read at *coords*, after the cases of *path*."""
+
+    node: Tensor
+    coords: tuple[Extent, ...]
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
 class SideRead:
     """The element that one side reads: *leaf* at *coords*, or *fill* if *leaf* is None."""
 
@@ -42,7 +51,15 @@ class Stuck(Exception):
 
 
 def read_element(
-    node: Tensor, coords: Sequence[Extent], facts: Facts, *, side: int, limit: int, shown: bool, inside: bool = False
+    node: Tensor,
+    coords: Sequence[Extent],
+    facts: Facts,
+    *,
+    side: int,
+    limit: int,
+    shown: bool,
+    inside: bool = False,
+    way: list[Place] | None = None,
 ) -> SideRead:
     """Return the element that *node* reads at *coords*.
 
@@ -62,6 +79,8 @@ def read_element(
         Whether reads without a fill are known to be inside their source, for operations of this package.
     inside : bool
         Whether the branch assumes that the way ends at no fill.
+    way : list of Place, optional
+        The values on the way are added to it, also where an error ends the read.
 
     Raises
     ------
@@ -73,6 +92,8 @@ def read_element(
         The limit is reached.
     """
     path: list[tuple[int, tuple[int, str] | None]] = []
+    if way is not None:
+        way.append(Place(node, tuple(coords), ()))
     while node.declared is not None:
         if facts.effort > limit:
             raise InconclusiveError("the sides agree, within the budget of goals")
@@ -98,6 +119,8 @@ def read_element(
             return SideRead(None, (), case.fill.value, tuple(path))
         facts.assume_inhabited(coords, extents, (side, tuple(path)) if trusted else None)
         node = source
+        if way is not None:
+            way.append(Place(node, tuple(coords), tuple(path)))
     return SideRead(node, tuple(coords), None, tuple(path))
 
 

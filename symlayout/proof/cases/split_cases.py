@@ -13,7 +13,7 @@ from symlayout.algebra.floor_normal_form import renew
 from symlayout.algebra.polynomial import Extent
 from symlayout.budgets import limits
 from symlayout.errors import InconclusiveError, ShapeError
-from symlayout.proof.cases.case_tree import Absurd, Masked, Split, Tree
+from symlayout.proof.cases.case_tree import Absurd, Masked, Met, Split, Tree
 from symlayout.proof.cases.choose_split import has_symbols, sign_to_decide, split_by_divisors, split_by_values
 from symlayout.proof.cases.read_element import OpenSign, Stuck
 
@@ -54,6 +54,13 @@ class CaseDecision(ABC):
             The claim is not proved, and no polynomial suggests a split.
         """
 
+    def met(self, facts: Facts, digits: Sequence[Extent], plan: Met | None = None) -> Tree | None:
+        """Return the leaf of a claim whose sides read one value at one coordinate on their way; None if none is found.
+
+        The way ends where the facts do not say which case applies.  With *plan*, the value is the one of that leaf.
+        """
+        return None
+
     def decide(
         self,
         facts: Facts,
@@ -77,13 +84,18 @@ class CaseDecision(ABC):
         plan : Tree, optional
             The cases to take.
         """
+        whole = digits is None and not taken
         if digits is None and self.finite and (tree := self._by_divisors(facts, taken, inside, plan)) is not None:
             return tree
         try:
             if digits is None:
                 digits = self.meet(facts)
+            if isinstance(plan, Met) and (tree := self.met(facts, digits, plan)) is not None:
+                return tree
             return self.leaf(facts, digits, inside)
         except OpenSign as question:
+            if whole and digits is not None and (tree := self.met(facts, digits)) is not None:
+                return tree
             if isinstance(plan, Split) and has_symbols(plan.value, facts):
                 return self._split(facts.reduce(plan.value), facts, digits, taken, inside, plan)
             if self.one_fill and inside is None and digits is not None:
@@ -92,6 +104,8 @@ class CaseDecision(ABC):
                 return Masked(facts, left, right)
             return self._split(sign_to_decide(facts, question.value, taken), facts, digits, taken, inside)
         except Stuck as stuck:
+            if whole and digits is not None and (tree := self.met(facts, digits)) is not None:
+                return tree
             if isinstance(plan, Split) and has_symbols(plan.value, facts):
                 return self._split(facts.reduce(plan.value), facts, digits, taken, inside, plan)
             for value in reversed(taken):

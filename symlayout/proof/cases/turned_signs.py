@@ -96,7 +96,7 @@ def _are_negatives(x: SideRead, y: SideRead, facts: Facts) -> bool:
     """Return whether each element of one constant is the negative of the other one's, bit for bit."""
     if x.leaf is None or y.leaf is None or x.leaf.values is None or y.leaf.values is None:
         return False
-    return same_elements(np.negative(x.leaf.values), y.leaf.values, x.coords, y.coords, facts)
+    return same_elements(np.negative(x.leaf.values), y.leaf.values, x.coords, y.coords, facts) is not None
 
 
 def _unsigned(reader: Reader, read: SideRead, side: int, facts: Facts) -> tuple[bool, SideRead]:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from hashlib import sha256
 from typing import Any
+
+import numpy as np
 
 from symlayout.algebra.arithmetic import Arithmetic
 from symlayout.algebra.facts import Facts
@@ -47,6 +50,10 @@ class Claim:
             "right": self._numbers[id(right)],
         }
 
+    def number(self, node: Tensor) -> int:
+        """Return the number of a node of one of the sides."""
+        return self._numbers[id(node)]
+
     def dims_of(self, expressions: Iterable[Extent]) -> set[str]:
         """Return the names of the dims that expressions are made of."""
         todo, found = [name for e in expressions for name in names_of(e)], set[str]()
@@ -66,8 +73,10 @@ class Claim:
     def _node(self, node: Tensor) -> dict[str, Any]:
         shape = [self._extent(e, node.facts) for e in node.extents]
         if node.declared is None:
-            # The key of an unnamed input numbers the tensors of the process; the claim numbers its own inputs.
-            name = f"{node.name}.{len(self._inputs)}" if "." in node.key else node.key
+            name = node.key
+            if "." in name:  # it numbers the tensors of the process; the claim numbers its own inputs
+                number = f"{node.name}.{len(self._inputs)}"
+                name = number if node.values is None else constant_name(node.values)
             return {"input": self._inputs.setdefault(node.key, name), "shape": shape}
         self.operations[len(self._nodes)] = node
         return {
@@ -119,6 +128,13 @@ class Claim:
         for part in sorted(names_of(a) | names_of(b)):
             self._meet(part, facts)
         self.symbols[name] = form, a, b
+
+
+def constant_name(values: np.ndarray[Any, Any]) -> str:
+    """Return what claims call a constant: a digest of its element type, its shape and its bits."""
+    kind = values.dtype.newbyteorder("=")
+    head = f"{kind.name} {values.shape} ".encode()
+    return f"constant {sha256(head + values.astype(kind, copy=False).tobytes()).hexdigest()}"
 
 
 class TracedCoordinate(Arithmetic):

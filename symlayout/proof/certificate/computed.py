@@ -25,9 +25,10 @@ from symlayout.proof.added_zeros import without_added_zeros
 from symlayout.proof.bijections import Bijection
 from symlayout.proof.certificate.checker import refusal
 from symlayout.proof.certificate.checker.all_ranks import check_product, check_shapes, seal_of
+from symlayout.proof.certificate.checker.elements import refusal_of_elements
 from symlayout.proof.certificate.checker.polynomials import Refused
 from symlayout.proof.certificate.checker.schema import size
-from symlayout.proof.certificate.claim import Claim
+from symlayout.proof.certificate.claim import Claim, constant_name
 from symlayout.proof.certificate.write import certify
 from symlayout.proof.compare_forms import SIGNED_ZERO
 from symlayout.proof.congruence import Congruence, Pair, Way, any_order, matching, may_turn
@@ -255,7 +256,7 @@ class _Claims:
             self._stand(b, _permuted(moved, (*order, *range(a.batch, b.rank))))
             return
         if not self.has(b):
-            self._stand(b, Tensor(b.name, b.dtype, b.extents, b.facts, key=f"value {number}"))
+            self._stand(b, _opaque(b, f"value {number}"))
         moved = (_joined_box if back else _split_box)(self._stand_ins[id(b)], a, a.batch, boxes)
         stand_in = _permuted(moved, (*_inverse(order), *range(a.batch, a.rank)))
         if not self.has(a):
@@ -294,7 +295,7 @@ class _Claims:
         for x in t.leaves():
             if x.body is not None or x.values is not None:
                 if not self.has(x):  # on one side only, or the same value on both
-                    self._stand(x, Tensor(x.name, x.dtype, x.extents, x.facts, key=f"alone {len(self._kept)}"))
+                    self._stand(x, _opaque(x, f"alone {len(self._kept)}") if x.values is None else _named(x))
                 found[x.key] = self._stand_ins[id(x)]
         return t.replace(found) if found else t
 
@@ -305,12 +306,22 @@ class _Claims:
     def _add_constant(self, b: Tensor, constants: list[Tensor]) -> None:
         """Let a constant before that is *b* with its axes permuted stand for it."""
         if not self.has(b):
-            assert b.values is not None
-            digest = sha256(b.values.tobytes()).hexdigest()
-            self._stand(b, Tensor(b.name, b.dtype, b.extents, b.facts, key=f"constant {digest}"))
+            self._stand(b, _named(b))
         for a in constants:
             if not self.has(a) and (order := _permutation(a, b)) is not None:
                 self._stand(a, _permuted(self._stand_ins[id(b)], order))
+
+
+def _opaque(t: Tensor, key: str) -> Tensor:
+    """Return an input of a claim that stands for *t*."""
+    return Tensor(t.name, t.dtype, t.extents, t.facts, key=key)
+
+
+def _named(constant: Tensor) -> Tensor:
+    """Return an input of a claim that stands for a constant; others of its bits have its key."""
+    assert constant.values is not None
+    key = constant_name(constant.values)
+    return Tensor(constant.name, constant.dtype, constant.extents, constant.facts, key=key, values=constant.values)
 
 
 def _split_box(joined: Tensor, like: Tensor, batch: int, way: Way) -> Tensor:
@@ -453,9 +464,11 @@ def _other(sides: tuple[Tensor, Tensor, Facts, Any], shown: Any) -> str:
     claim = Claim(*sides).data
     if shown is None:
         return "" if _is_one_expression(claim) else "the sides are two expressions, and no proof is given"
-    if dumps(claim, sort_keys=True) != dumps(shown["claim"], sort_keys=True):
+    stated = {key: part for key, part in shown["claim"].items() if key != "elements"}
+    if dumps(claim, sort_keys=True) != dumps(stated, sort_keys=True):
         return "the claim is another"
-    return refusal(shown)
+    constants = {x.key: x.values for side in sides[:2] for x in side.leaves() if x.values is not None}
+    return refusal(shown) or refusal_of_elements(shown["claim"], constants)
 
 
 def _nodes(outputs: Iterable[Tensor]) -> list[Tensor]:

@@ -57,6 +57,8 @@ def seal_of(body: dict[str, Any]) -> str:
 
 def check_product(claims: Sequence[dict[str, Any]], inputs: Mapping[str, Any], sides: Any = None) -> None:
     """Refuse two claims, about the axes outside of the group and about one of it, that are not about one product."""
+    if any("elements" in claim for claim in claims):
+        raise Refused("elements of constants are stated to be equal: these are of tensors of one rank")
     read, own = map(_inputs_of, claims)
     if len(own) != 1 or not own.keys() <= read.keys():
         raise Refused(f"the claims are about other inputs, {', '.join(read)} and {', '.join(own)}")

@@ -77,7 +77,7 @@ def check_form(certificate: Any) -> None:
     CERTIFICATE(certificate, "the certificate")
     if certificate["seal"] != seal(certificate):
         raise Refused("the seal does not match: the certificate was altered")
-    PROOF(certificate["proof"], "proof")
+    _proof(certificate["proof"], "proof")
     check_claim(certificate["claim"])
 
 
@@ -100,6 +100,13 @@ def check_proof(known: Known, proof: dict[str, Any]) -> None:
             place = known.fork()
         place.place = number
         check_block(place, block)
+    for left, right, block in proof.get("parts", []):
+        if left == right or max(left, right) >= len(known.claim["nodes"]):
+            raise Refused(f"nodes {left} and {right} are no two parts of the sides")
+        part = known.fork()
+        part.sides = left, right
+        check_block(part, block)
+        known.equal.append((left, right))
     check_block(known, proof["sides"])
 
 
@@ -123,6 +130,10 @@ def check_end(known: Known, block: dict[str, Any]) -> None:
     """Check the end of a block that has no branches, after its steps."""
     if "agree" in block:
         readings.check_agreement(known, *block["agree"])
+    elif "meet" in block:
+        readings.check_meeting(known, *block["meet"])
+    elif "elements" in block:
+        readings.check_equal_elements(known, *block["elements"])
     elif "case" in block:
         readings.check_case(known, *block["case"])
     elif not known.is_absurd():
@@ -180,15 +191,23 @@ def _map(value: Any, place: str) -> None:
         _block(value, place)
 
 
+def _proof(value: Any, place: str) -> None:
+    parts = {"parts": PARTS} if type(value) is dict and "parts" in value else {}
+    members(given=STEPS, maps=items(_map), sides=_block, **parts)(value, place)
+
+
 END = one_of("below", "above", "empty")
 PATH = items(row(index, optional(row(index, END))))
 PAIRS = items(row(polynomial, polynomial))
 STEPS = items(_step)
+PARTS = items(row(index, index, _block))
 ENDS: dict[str, Kind] = {
     "split": row(polynomial, _block, _block),
     "absurd": row(),
     "case": row(index, items(row(index, END))),
     "agree": row(PATH, PATH),
+    "meet": row(PATH, PATH),
+    "elements": row(PATH, PATH, index, items(polynomial)),
     "masked": row(_block, _block),
 }
 RULES: dict[str, tuple[Any, ...]] = {  # the function that checks a step, and the kinds of its parts
@@ -218,5 +237,4 @@ RULES: dict[str, tuple[Any, ...]] = {  # the function that checks a step, and th
     "entry": (rules.entry, name, table, polynomial),
     "divide": (rules.divide, polynomial, polynomial, polynomial),
 }
-PROOF = members(given=STEPS, maps=items(_map), sides=_block)
 CERTIFICATE = members(claim=anything, proof=anything, seal=name)

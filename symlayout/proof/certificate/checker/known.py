@@ -25,6 +25,8 @@ class Known:
     meaning : the value of each name of the claim.
     point : an arbitrary coordinate of the output, or of the operation at *place*; None until a step introduces it.
     inside : the side that is assumed to read no fill.
+    sides : the two nodes that the proof is about; None if these are the sides of the claim.
+    equal : pairs of nodes that are proved to be equal at every coordinate.
     """
 
     def __init__(self, claim: dict[str, Any], work: Work) -> None:
@@ -41,6 +43,8 @@ class Known:
         self.meaning: dict[str, Polynomial] = {}
         self.point: list[Polynomial] | None = None
         self.inside: str | None = None
+        self.sides: tuple[int, int] | None = None
+        self.equal: list[tuple[int, int]] = []
         self._claimed: dict[int, Polynomial] = {}  # parts of the claim that were read, by their ids
 
     def fork(self) -> Known:
@@ -51,6 +55,7 @@ class Known:
         copy.solved, copy.rewrites, copy.maxima = dict(self.solved), list(self.rewrites), dict(self.maxima)
         copy.floors, copy.entries, copy.meaning = dict(self.floors), dict(self.entries), dict(self.meaning)
         copy.place, copy.point, copy.inside = self.place, self.point, self.inside
+        copy.sides, copy.equal = self.sides, list(self.equal)
         copy._claimed = dict(self._claimed)
         return copy
 

@@ -7,12 +7,14 @@ without a fill reads inside its source (`check_case`).  Later steps use this for
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from json import dumps
 from typing import Any
 
 from symlayout.proof.certificate.checker.known import Known
-from symlayout.proof.certificate.checker.polynomials import Polynomial, Refused
+from symlayout.proof.certificate.checker.polynomials import Polynomial, Refused, decode
 
 SIDES = ("left", "right")
+_CHARACTERS_PER_OPERATION = 20  # writing so many characters takes as long as one operation on a term
 
 # ---------------------------------------------------------------------- the claim as a whole
 
@@ -32,12 +34,16 @@ def check_given(known: Known) -> None:
 
 def point(known: Known) -> None:
     """Introduce any coordinate ``0 <= i < extent`` of one operation, or of both sides if their shapes agree."""
-    left, right = (known.claim[side] if known.place is None else known.place for side in SIDES)
+    left, right = _sides(known) if known.place is None else (known.place, known.place)
     extents, others = ([known.claimed(e) for e in known.claim["nodes"][node]["shape"]] for node in (left, right))
     _need_same(known, extents, others, "the shapes")
     known.point = [known.introduce(f"#{axis}") for axis in range(len(extents))]
     known.nonnegative.update(known.point)
     known.nonnegative.update(e - 1 - i for e, i in zip(extents, known.point, strict=True))
+
+
+def _sides(known: Known) -> tuple[int, int]:
+    return known.sides or (known.claim["left"], known.claim["right"])
 
 
 def _need_same(known: Known, left: Sequence[Polynomial], right: Sequence[Polynomial], what: str) -> None:
@@ -138,16 +144,72 @@ def _entry(known: Known, table: tuple[int, ...], place: Polynomial) -> Polynomia
 
 def check_agreement(known: Known, left: Sequence[Any], right: Sequence[Any]) -> None:
     """Refuse the certificate unless both sides read the same element at the point, by the cases of the paths."""
-    (a, at), (b, others) = (_read(known, side, path) for side, path in zip(SIDES, (left, right), strict=True))
+    (a, at), (b, others) = (read_side(known, side, path) for side, path in zip(SIDES, (left, right), strict=True))
     if a != b:
         raise Refused(f"the sides read {a} and {b}")
     _need_same(known, at, others, "the coordinates")
 
 
-def _read(known: Known, side: str, path: Sequence[Any]) -> tuple[tuple[str, str], list[Polynomial]]:
+def check_equal_elements(
+    known: Known, left: Sequence[Any], right: Sequence[Any], number: int, values: Sequence[Any]
+) -> None:
+    """Refuse unless both sides read elements of constants that the claim states to be equal.
+
+    *number* is that of the statement in the claim, and *values* are those of the names of its box.
+    """
+    stated = known.claim.get("elements", [])
+    if number >= len(stated):
+        raise Refused(f"the claim states no equal elements {number}")
+    *sides, box = stated[number]
+    if len(values) != len(box):
+        raise Refused(f"a box of {len(box)} names has {len(values)} values")
+    meaning: dict[str, Polynomial] = {}
+    for (name, low, high), data in zip(box, values, strict=True):
+        value = meaning[name] = known.read(data)
+        known.need(value - low)
+        known.need(known.number(high) - value)
+    for (constant, coordinates), side, path in zip(sides, SIDES, (left, right), strict=True):
+        read, at = read_side(known, side, path)
+        if read != ("input", constant):
+            raise Refused(f"the {side} side reads {read}, not {constant}")
+        stands = [known.reduce(decode(e, known.work).substitute(meaning)) for e in coordinates]
+        _need_same(known, at, stands, "the coordinates")
+
+
+def check_meeting(known: Known, left: Sequence[Any], right: Sequence[Any]) -> None:
+    """Refuse the certificate unless both paths lead to one coordinate of nodes that are one expression."""
+    (a, at), (b, others) = (_follow(known, side, path) for side, path in zip(SIDES, (left, right), strict=True))
+    forms = _forms(known)
+    if forms[a] != forms[b]:
+        raise Refused(f"nodes {a} and {b} are two expressions")
+    _need_same(known, at, others, "the coordinates")
+
+
+def _forms(known: Known) -> list[int]:
+    """Return a number for each node: nodes of one number are the same operations of nodes that are equal.
+
+    Inputs are equal if their names are; others are equal if that is proved.  Inputs that no case reads do not count.
+    """
+    numbers: dict[str, int] = {}
+    found: list[int] = []
+    for place, node in enumerate(known.claim["nodes"]):
+        form = node
+        if "cases" in node:
+            read = {case["source"] for case in node["cases"]}
+            sources = [found[n] if k in read else None for k, n in enumerate(node["inputs"])]
+            form = {"shape": node["shape"], "cases": node["cases"], "inputs": sources}  # its name means nothing
+        text = dumps(form, sort_keys=True)
+        known.work.spend(1 + len(text) // _CHARACTERS_PER_OPERATION)
+        same = next((min(pair) for pair in known.equal if max(pair) == place), None)
+        found.append(numbers.setdefault(text, len(numbers)) if same is None else found[same])
+    return found
+
+
+def read_side(known: Known, side: str, path: Sequence[Any]) -> tuple[tuple[str, str], list[Polynomial]]:
     """Return the element that a side reads: an input with a coordinate, or a fill."""
     end = path[-1][1] if path else None
-    node, at = _follow(known, side, path if end is None else path[:-1])
+    number, at = _follow(known, side, path if end is None else path[:-1])
+    node = known.claim["nodes"][number]
     if end is None:
         if "input" not in node:
             raise Refused(f"a path ends at {node['op']}, which is not an input")
@@ -160,21 +222,22 @@ def _read(known: Known, side: str, path: Sequence[Any]) -> tuple[tuple[str, str]
     return ("fill", case["fill"]), []
 
 
-def _follow(known: Known, side: str, path: Sequence[Any]) -> tuple[dict[str, Any], list[Polynomial]]:
+def _follow(known: Known, side: str, path: Sequence[Any]) -> tuple[int, list[Polynomial]]:
     """Follow *path* from the output coordinate; return the node that it reaches, and the coordinate there."""
     if known.place is not None:
         raise Refused("a side is read in a block that is about one operation")
-    node, at = known.claim["nodes"][known.claim[side]], _point(known)
+    place, at = _sides(known)[SIDES.index(side)], _point(known)
     for number, end in path:
         if end is not None:
             raise Refused("a path goes on outside a source")
+        node = known.claim["nodes"][place]
         case, extents = _enter(known, node, number, at)
         at = [evaluate(known, c, at) for c in case["coords"]]
         if case["fill"] is not None:
             for coordinate, extent in zip(at, extents, strict=True):
                 known.need_inside(coordinate, extent)
-        node = _source(known, node, case)
-    return node, at
+        place = node["inputs"][case["source"]]
+    return place, at
 
 
 def _point(known: Known) -> list[Polynomial]:
@@ -187,8 +250,8 @@ def inside(known: Known, side: str, path: Sequence[Any]) -> None:
     """``0 <= c < extent`` for the case at the end of *path*: it has no fill, or its side is assumed to read none."""
     if not path or path[-1][1] is not None:
         raise Refused("no case ends the path")
-    node, at = _follow(known, side, path[:-1])
-    case, extents = _enter(known, node, path[-1][0], at)
+    place, at = _follow(known, side, path[:-1])
+    case, extents = _enter(known, known.claim["nodes"][place], path[-1][0], at)
     if case["fill"] is not None and known.inside != side:
         raise Refused("this case is not assumed to read inside its source")
     for expression, extent in zip(case["coords"], extents, strict=True):

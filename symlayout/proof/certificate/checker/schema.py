@@ -197,19 +197,26 @@ def _assumption(value: Any, place: str) -> None:
     row(one_of("divides", ">=", "=="), polynomial, *[polynomial] * divides)(value, place)
 
 
-CLAIM = members(
-    dims=items(row(name, optional(integer), optional(integer), index)),
-    symbols=items(row(name, one_of("/", "//", "max"), polynomial, polynomial)),
-    assumptions=items(_assumption),
-    nodes=items(_node),
-    left=index,
-    right=index,
-)
+_CLAIM: dict[str, Kind] = {
+    "dims": items(row(name, optional(integer), optional(integer), index)),
+    "symbols": items(row(name, one_of("/", "//", "max"), polynomial, polynomial)),
+    "assumptions": items(_assumption),
+    "nodes": items(_node),
+    "left": index,
+    "right": index,
+}
+_ELEMENT = row(name, items(polynomial))  # of a constant: its name and a coordinate
+_ELEMENTS = items(row(_ELEMENT, _ELEMENT, items(row(name, integer, integer))))
+
+
+def _claim(value: Any, place: str) -> None:
+    stated = {"elements": _ELEMENTS} if type(value) is dict and "elements" in value else {}
+    members(**_CLAIM, **stated)(value, place)
 
 
 def check_claim(claim: Any) -> None:
     """Refuse a claim that has another form, or that refers to a missing name or number."""
-    CLAIM(claim, "claim")
+    _claim(claim, "claim")
     known: set[str] = set()
     for dim, low, high, multiple in claim["dims"]:
         _check_new(dim, known)
@@ -225,6 +232,7 @@ def check_claim(claim: Any) -> None:
         _check_names(node["shape"], known)
         if "input" not in node:
             _check_operation(node, number, nodes, known)
+    _check_elements(claim)
     _check_used(claim)
     if len(nodes[claim["left"]]["shape"]) != len(nodes[claim["right"]]["shape"]):
         raise Refused("the two sides differ in rank")
@@ -270,6 +278,19 @@ def _leaves(expressions: list[Any]) -> Iterator[Any]:
             waiting.append(found[2])
         else:
             waiting += found[1:]
+
+
+def _check_elements(claim: dict[str, Any]) -> None:
+    """Refuse equal elements of what is no input, or at coordinates with names from outside of their box."""
+    ranks = {node["input"]: len(node["shape"]) for node in claim["nodes"] if "input" in node}
+    for *sides, box in claim.get("elements", []):
+        inside: set[str] = set()
+        for symbol, _, _ in box:
+            _check_new(symbol, inside)
+        for constant, coordinates in sides:
+            if ranks.get(constant) != len(coordinates):
+                raise Refused(f"the claim has no input {constant:.80} with {len(coordinates)} axes")
+            _check_names(coordinates, inside)
 
 
 def _check_used(claim: dict[str, Any]) -> None:
