@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from symlayout import frontends
-from symlayout.algebra.facts import Requirement
+from symlayout.algebra.facts import Facts, Requirement
 from symlayout.compute import quantization, scalars
 from symlayout.errors import FormatError, InconclusiveError, SymlayoutError
 from symlayout.frontends.onnx.types import cast_to
@@ -71,7 +71,7 @@ class Evaluation:
         self._stated: set[tuple[Any, ...]] = set()
         self._tensors: dict[int, tuple[Any, Tensor]] = {}  # of arrays, by id
         self._places: dict[str, tuple[Tensor, int]] = {}  # by dim: a tensor and an axis that has it as extent
-        self._known_facts: set[int] = set()
+        self._known_facts: dict[int, Facts] = {}  # whose requirements were looked at, by id
         self._choices: dict[int, tuple[Tensor, np.ndarray[Any, Any]]] = {}  # what integers depend on, by tensor
         self._reals: dict[int, tuple[Tensor, np.ndarray[Any, Any]]] = {}  # what floats stand for, by tensor
         self._rounded: dict[int, np.ndarray[Any, Any]] = {}  # constants whose last bits depend on the runtime, by id
@@ -82,10 +82,18 @@ class Evaluation:
     def define(self, name: str, value: Value) -> None:
         """Give a value its name, and note where it shows dims and what it demands."""
         self.values[name] = value
-        if not isinstance(value, Tensor) or id(value.facts) in self._known_facts:
+        if not isinstance(value, Tensor):
             return
         facts = value.facts
-        self._known_facts.add(id(facts))
+        for axis, e in enumerate(value.extents):
+            if isinstance(e, int):
+                continue
+            for dim in e.names & facts.dims.keys():
+                if dim not in self._places and set(e.terms) <= {(dim,), ()}:
+                    self._places[dim] = (value, axis)
+        if id(facts) in self._known_facts:
+            return
+        self._known_facts[id(facts)] = facts
         news = []
         for r in facts.requirements:
             key = (r.kind, r.relation, r.value, r.modulus)
@@ -94,12 +102,6 @@ class Evaluation:
                 news.append(r)
         if news:
             self.demands[name] = tuple(news)
-        for axis, e in enumerate(value.extents):
-            if isinstance(e, int):
-                continue
-            for dim in e.names & facts.dims.keys():
-                if dim not in self._places and set(e.terms) <= {(dim,), ()}:
-                    self._places[dim] = (value, axis)
 
     def tensor(self, value: Value, name: str = "constant") -> Tensor:
         """Return a value as a tensor: arrays become constants, or functions of the shapes that show their dims."""
