@@ -15,6 +15,7 @@ from symlayout.ops.reshape import reshape
 from symlayout.optimize_models.movement_cost import Cost, Movement
 from symlayout.optimize_models.onnx_graph import EditedGraph
 from symlayout.optimize_models.rewritten import Rewritten
+from symlayout.optimize_models.spellings.movement_digits import is_number
 from symlayout.optimize_models.spellings.spell_movement import Speller
 from symlayout.proof.prove import Verdict, prove_equal
 from symlayout.tensors.chain import Tensor
@@ -253,8 +254,8 @@ def _repeated_axis(tensors: Mapping[str, Tensor | None], name: str, source: str)
     if len(axes) != 1 or x.shape[axes[0]] in (0, 1):
         return None
     (axis,) = axes
-    count = y.shape[axis] / x.shape[axis] if y.shape[axis] % x.shape[axis] == 0 else 0
-    if count != int(count) or count < 1:
+    count = y.shape[axis] // x.shape[axis] if y.shape[axis] % x.shape[axis] == 0 else 0
+    if not is_number(count) or count < 1:
         return None
     leaf = Tensor("x", x.dtype, x.extents, y.facts, key="the source of a repeat")
     wanted = rebased(y, {id(x): leaf})

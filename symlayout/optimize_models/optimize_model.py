@@ -23,6 +23,7 @@ from symlayout.optimize_models.fold_moves import fold_pads, fold_repeats, split_
 from symlayout.optimize_models.joins.join_elsewhere import join_elsewhere
 from symlayout.optimize_models.joins.negated_parts import negate_factors
 from symlayout.optimize_models.kernel_functions import call_kernels, kernels_of
+from symlayout.optimize_models.movement_cost import IN_PLACE
 from symlayout.optimize_models.movement_regions import cost_of_model, respell_regions
 from symlayout.optimize_models.onnx_graph import EditedGraph
 from symlayout.optimize_models.optimize_report import Change, OptimizeReport
@@ -379,8 +380,9 @@ class _Search:
         """Return whether a model costs less than the best one, and no more at any size."""
         cost_in = interior_cost if free_ends else cost_of_model
         cost, best = cost_in(model), cost_in(self.best)
-        counts = len(model.source.graph.node), len(self.best.source.graph.node)
-        return cost.at_most(best, self.requires) and (*cost.key()[:2], counts[0]) < (*best.key()[:2], counts[1])
+        if not cost.at_most(best, self.requires):
+            return False
+        return (*cost.key()[:2], *_node_counts(model)) < (*best.key()[:2], *_node_counts(self.best))
 
     def _why_not(self, model: Model) -> str:
         """Return why a model must not take the place of the original; an empty text if it may."""
@@ -395,6 +397,17 @@ class _Search:
                 return f"output {name[:80]} is not proved to accept the same sizes"
         self.used.update(found.laws)
         return ""
+
+
+def _node_counts(model: Model) -> tuple[int, int]:
+    """Return how many nodes read and write elements, those aside that compute numbers of shapes; and of all nodes."""
+    nodes = model.source.graph.node
+    busy = (
+        n
+        for n in nodes
+        if n.op_type not in (*IN_PLACE, "Constant") and any(model.tensors.numbers(out) is None for out in n.output)
+    )
+    return sum(1 for _ in busy), len(nodes)
 
 
 def _own_proof(before: Model, after: Model, name: str, made: Mapping[str, ModelNode]) -> Proof | None:

@@ -9,8 +9,10 @@ Parts that are moved alike may stay together, so that there are no more transpos
 Columns that are transposed to the batches, as those of a head are, may be batches of the weights: ``x`` with an axis of
 extent 1 before its rows, times ``w`` as a block of columns for each batch.  Runtimes lay the weights out anew for each
 batch then.  So this is done where each batch has at least as many rows as each sum has terms: writing the result costs
-as much as that.  Columns that are transposed to rows are rows of the weights, in ``w^T x^T``: one transpose of *x*
-serves all parts.
+as much as that.  A row of constants that follows, such as a bias, is written for all rows of a batch, since onnxruntime
+adds one row among batches element by element.  Their number has to be known for that.
+
+Columns that are transposed to rows are rows of the weights, in ``w^T x^T``: one transpose of *x* serves all parts.
 """
 
 from __future__ import annotations
@@ -47,6 +49,7 @@ Array = np.ndarray[Any, Any]
 Columns = tuple[int, ...]
 
 _MAX_CONSTANT = 1 << 26  # bytes of weights that are cut
+_MAX_ROWS = 1 << 16  # bytes of a row that is written for all rows
 _MAX_ENDS = 32  # values that are moved from one product
 _MAX_RUNS = 64  # of neighbouring columns in one part
 # onnxruntime rounds a sum of these alike for any number of columns of constant weights; of other floats it does not.
@@ -235,7 +238,7 @@ class _Products:
         self.named = graph.named()
         self.producers = graph.producers()
         self.readers = graph.readers()
-        self.weights: dict[tuple[str, Columns, _Form, int], str] = {}  # those that are cut already
+        self.weights: dict[tuple[str, Columns, _Form, int, int], str] = {}  # those that are cut already
         self.initializers = {t.name for t in graph.message.graph.initializer}
         self.touched: set[str] = set()
 
@@ -461,10 +464,18 @@ class _Products:
         value, weights = self._tensor(product.value), self._values(name)
         if weights is None or name not in self.initializers or columns % form.batches:
             return False
+        if form.batches > 1 and self._has_row_after(product) and not _is_small(value, columns):
+            return False
         terms, (*_, rows, columns) = weights.shape[0], form.extents((*value.extents[:-1], columns))
         if not form.turned and not value.facts.nonnegative(rows - terms):
             return False
         return is_as_fast(terms, columns, value.facts) and rounds_alike(terms, rows, columns, value.facts)
+
+    def _has_row_after(self, product: _Product) -> bool:
+        """Return whether a constant with an element for each column is added to a product, or multiplied with it."""
+        steps = zip(product.nodes[1:], product.carried[1:], strict=True)
+        others = (name for node, carried in steps for k, name in enumerate(node.input) if name and k != carried)
+        return any((values := self._values(name)) is not None and _is_row(values) for name in others)
 
     def _spelled(
         self, product: _Product, group: Sequence[_Part], columns: Columns, form: _Form, before: Cost
@@ -539,9 +550,10 @@ class _Products:
             new = type(node)()
             new.CopyFrom(node)
             is_turned = node is product.nodes[0] and bool(self.graph.attribute(node, "transB"))
+            rows = self._tensor(product.value).shape[-2] if node is not product.nodes[0] else 1
             for k, name in enumerate(node.input):
                 axis = 0 if is_turned and k == 1 else -1
-                new.input[k] = at if k == carried else self._cut(name, group, product.columns, axis, nodes)
+                new.input[k] = at if k == carried else self._cut(name, group, product.columns, axis, rows, nodes)
             if node is product.nodes[0] and group.form.turned:
                 new.input[0], new.input[1] = new.input[1], new.input[0]
             at = self.graph.new_name(f"{node.output[0]}_part")
@@ -550,15 +562,20 @@ class _Products:
             nodes.append(new)
         return at
 
-    def _cut(self, name: str, group: _Group, count: int, axis: int, nodes: list[NodeProto]) -> str:
-        """Return the name of a constant's columns; of the constant itself if it has one element for all."""
+    def _cut(self, name: str, group: _Group, count: int, axis: int, rows: Any, nodes: list[NodeProto]) -> str:
+        """Return the name of a constant's columns; of the constant itself if it has one element for all.
+
+        In batches a row is written *rows* times.
+        """
         values = self._values(name) if name else None
         if values is None or values.size == 1 or (group.form == _FLAT and values.shape[axis] != count):
             return name
-        key = name, group.columns, group.form, axis
+        times = int(rows) if group.form.batches > 1 and _is_row(values) else 1
+        key = name, group.columns, group.form, axis, times
         if key not in self.weights:
             part = np.take(values, group.columns, axis) if values.shape[axis] == count else values
-            made, extra = self.graph.constant(group.form.constant(part), f"{name}_part")
+            found = np.repeat(group.form.constant(part), times, -2) if times > 1 else group.form.constant(part)
+            made, extra = self.graph.constant(found, f"{name}_part")
             self.weights[key] = made
             nodes += extra
         return self.weights[key]
@@ -568,6 +585,17 @@ def _count(group: _Group) -> str:
     """Return how many columns a group has, as text."""
     batches = f" in {group.form.batches} batches" if group.form.batches > 1 else ""
     return f"{len(group.columns)}{batches}{' as rows' if group.form.turned else ''}"
+
+
+def _is_row(values: Array) -> bool:
+    """Return whether a constant has several columns and one row."""
+    return bool(values.ndim and values.shape[-1] > 1 and (values.ndim == 1 or values.shape[-2] == 1))
+
+
+def _is_small(value: Tensor, columns: int) -> bool:
+    """Return whether a constant for all rows of a value, with so many columns, is small."""
+    rows, width = value.shape[-2], 0 if value.dtype is None else value.dtype.itemsize
+    return isinstance(rows, int) and rows * columns * width <= _MAX_ROWS
 
 
 def _is_whole(extent: Any) -> bool:

@@ -177,7 +177,7 @@ def heads(rows: int | str, terms: int = 8, width: int = 8, bias: tuple[int, ...]
     return n.model(["N", rows, terms], n("Sigmoid", y), 4)
 
 
-@pytest.mark.parametrize("bias", [(HEADS * 8,), (1,), (9, 1), (1, 9, HEADS * 8)])
+@pytest.mark.parametrize("bias", [(HEADS * 8,), (1, HEADS * 8), (1,), (9, 1), (1, 9, HEADS * 8)])
 def test_heads_are_batches_of_a_product(tmp_path: Path, bias: tuple[int, ...]) -> None:
     o = optimized(tmp_path, heads(9, bias=bias))
     assert is_split(o)
@@ -194,6 +194,14 @@ def test_queries_and_values_with_many_rows_are_batches(tmp_path: Path) -> None:
     x = np.random.default_rng(0).normal(size=(2, 24, CHANNELS)).astype(np.float32)
     before, after = (outputs(tmp_path / name, {"x": x})[0] for name in ("before.onnx", "after.onnx"))
     assert after.tobytes() == before.tobytes()
+
+
+def test_a_row_that_is_added_to_batches_is_written_for_all_rows(tmp_path: Path) -> None:
+    """Onnxruntime adds elements of one row among batches one by one; a constant for too many rows would be large."""
+    few, many = (optimized(tmp_path, heads(rows)) for rows in (9, 1100))
+    assert (is_split(few), is_split(many)) == (True, False)
+    assert (HEADS, 9, 8) in {tuple(t.dims) for t in few.source.graph.initializer}
+    assert many.report.after.transposes == 1
 
 
 @pytest.mark.parametrize(("rows", "terms", "width"), [(7, 8, 8), ("L", 8, 8), (300, 300, 16), (40, 40, 4)])

@@ -144,6 +144,16 @@ def test_repeats_of_whole_rounds_stay(tmp_path: Path) -> None:
     assert split_repeats(sl.read_model(tmp_path / "m.onnx"))[1] == []
 
 
+def test_as_many_repeats_as_a_dim_stay(tmp_path: Path) -> None:
+    """How often an element is repeated is no number, so that no constant cuts the axis in two."""
+    n = Parts(opset=18)
+    x = n("Unsqueeze", n("Relu", "x"), n.integers(2))
+    times = n("Concat", n.integers(1, 1), n("Shape", "x", start=0, end=1), n.integers(1), axis=0)
+    y = n("Reshape", n("Expand", x, times), n.integers(0, -1, WIDTH))
+    onnx.save(n.model(["N", "S", WIDTH], n("Mul", y, n.weights(1)), 3), tmp_path / "m.onnx")
+    assert split_repeats(sl.read_model(tmp_path / "m.onnx"))[1] == []
+
+
 @pytest.mark.parametrize("reader", ["Softmax", "Concat", "rows"])
 def test_repeats_that_something_else_reads_stay(tmp_path: Path, reader: str) -> None:
     """What does not broadcast, what moves, and rows of a product, which its sums run over."""
