@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import operator
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent, symbol
 from symlayout.equivalence.valid_sizes import facts_of
 from symlayout.proof.certificate.computed import refusal_of_computed
-from symlayout.proof.congruence import Congruence
+from symlayout.proof.congruence import Congruence, equal
 from symlayout.proof.counterexample import Witness
 from symlayout.proof.prove import Proof, Verdict, certificate_of_computed, decide, pairs_known, pairs_of
 from symlayout.tensors.chain import Tensor
@@ -20,11 +22,12 @@ def made_again(
     outputs: Mapping[str, Tensor],
     leaves: Mapping[str, Tensor],
     values: Mapping[str, Extent],
-    named: tuple[Tensor, Tensor] | None = None,
+    named: Mapping[int, Tensor] = MappingProxyType({}),
 ) -> tuple[dict[str, Tensor], dict[int, Tensor]]:
     """Return tensors on other leaves, with dims replaced, and all values that were made for them.
 
-    *named* is a computed value and another one, after which its extents are named: see `with_extents_of`.
+    *named* has, by the ``id`` of computed values, others after which their extents are named: see `with_extents_of`.
+    Values that nothing changes are the same ones.
     """
     made: dict[int, Tensor] = {}
     for t in outputs.values():
@@ -32,10 +35,14 @@ def made_again(
             if id(node) in made:
                 continue
             inputs = tuple(made[id(i)] for i in node.inputs)
-            if named is not None and node is named[0]:
-                made[id(node)] = with_extents_of(node, named[1], inputs)
+            if id(node) in named:
+                made[id(node)] = with_extents_of(node, named[id(node)], inputs)
+            elif (leaf := leaves.get(node.key)) is not None:
+                made[id(node)] = leaf
+            elif node.facts.dims.keys().isdisjoint(values) and all(map(operator.is_, inputs, node.inputs)):
+                made[id(node)] = node
             else:
-                made[id(node)] = leaves.get(node.key) or node.remade(inputs, values)
+                made[id(node)] = node.remade(inputs, values)
     return {name: made[id(t)] for name, t in outputs.items()}, made
 
 
@@ -80,30 +87,51 @@ def with_one_data(
     """
     made: dict[int, Tensor] = {}
     settled: set[int] = set()
+    apart: dict[tuple[int, int], set[str]] = {}
     renamed_at: list[tuple[int, int]] = []
-    while True:
-        before, after = _brought_in(left), _brought_in(right)
-        if not before or not after:
-            return right, made, renamed_at
-        facts = facts_of(left, right)
-        found = next(
-            (
-                (a, b)
-                for b, names in after.items()
-                if id(b) not in settled and not any(names == others for others in before.values())
-                for a in before
-                if _have_equal_operands(a, b, facts)
-            ),
-            None,
-        )
-        if found is None:
-            return right, made, renamed_at
-        a, b = found
-        renamed_at.append((_place(a, left), _place(b, right)))
-        symbols = dict(zip(after[b], map(symbol, before[a]), strict=True))
-        right, others = made_again(right, {}, symbols, (b, a))
-        settled.add(id(others[id(b)]))
+    while found := _next_origins(left, right, settled, apart):
+        names = _brought_in(left), _brought_in(right)
+        symbols: dict[str, Extent] = {}
+        for b, a in found.items():
+            renamed_at.append((_place(a, left), _place(b, right)))
+            symbols |= zip(names[1][b], map(symbol, names[0][a]), strict=True)
+        right, others = made_again(right, {}, symbols, {id(b): a for b, a in found.items()})
+        settled |= {id(others[id(b)]) for b in found}
         made = {**others, **{key: others.get(id(t), t) for key, t in made.items()}}
+    return right, made, renamed_at
+
+
+def _next_origins(
+    left: Mapping[str, Tensor],
+    right: Mapping[str, Tensor],
+    settled: Collection[int],
+    apart: dict[tuple[int, int], set[str]],
+) -> dict[Tensor, Tensor]:
+    """Return values after, and the values before that are the same function of equal operands, but name extents else.
+
+    Values after of which the ``id`` is *settled* are left out.  *apart* has the pairs that were not shown to be one,
+    by their places, with the dims of the operands: they are tried again only where such a dim has got another name.
+    """
+    before, after = _brought_in(left), _brought_in(right)
+    if not before or not after:
+        return {}
+    facts = facts_of(left, right)
+    known = pairs_known(facts, ())
+    places = _places(left), _places(right)
+    found: dict[Tensor, Tensor] = {}
+    for b, names in after.items():
+        if id(b) in settled or any(names == others for others in before.values()):
+            continue
+        dims = _dims(b.inputs)
+        for a in before:
+            key = places[0][id(a)], places[1][id(b)]
+            if apart.get(key) == dims:
+                continue
+            if _have_equal_operands(a, b, facts, known):
+                found[b] = a
+                break
+            apart[key] = dims
+    return found
 
 
 def _brought_in(outputs: Mapping[str, Tensor]) -> dict[Tensor, list[str]]:
@@ -115,13 +143,15 @@ def _brought_in(outputs: Mapping[str, Tensor]) -> dict[Tensor, list[str]]:
     return {node: sorted(names) for node, names in found.items()}
 
 
-def _have_equal_operands(a: Tensor, b: Tensor, facts: Facts) -> bool:
+def _have_equal_operands(a: Tensor, b: Tensor, facts: Facts, known: tuple[Congruence, Congruence]) -> bool:
     """Return whether two values are one function of operands that are proved to be equal."""
     if a.body is None or a.body != b.body or a.body.random or len(a.inputs) != len(b.inputs) or a.batch or b.batch:
         return False
-    known = pairs_known(facts, ())
     pairs = list(zip(a.inputs, b.inputs, strict=True))
     if any(x.rank != y.rank or x.dtype != y.dtype for x, y in pairs):
+        return False
+    ends = [pair for x, y in pairs for pair in zip(x.extents, y.extents, strict=True)]
+    if not all(equal(facts.reduce(e), facts.reduce(n), facts) for e, n in ends):
         return False
     return all(proof_of(x, y, facts, known, 0).verdict is Verdict.PROVED for x, y in pairs)
 
@@ -216,7 +246,7 @@ def with_data_as_shown(
         if new:
             if not one.isdisjoint(new) or not _dims(right.values()).isdisjoint(names.keys() - names.values() - one):
                 return right, f"extent {number} that depends on data: another one has its name"
-            right, _ = made_again(right, {}, new, (b, a))
+            right, _ = made_again(right, {}, new, {id(b): a})
         one |= names.keys()
     if not (_dims(left.values()) & _dims(right.values())) <= one:
         return right, "an extent depends on data, and is not shown to be the same in both models"
@@ -260,8 +290,13 @@ def _values(outputs: Mapping[str, Tensor]) -> list[Tensor]:
     return list({id(node): node for t in outputs.values() for node in t.graph()}.values())
 
 
+def _places(outputs: Mapping[str, Tensor]) -> dict[int, int]:
+    """Return the number of each value, by ``id``."""
+    return {id(node): k for k, node in enumerate(_values(outputs))}
+
+
 def _place(value: Tensor, outputs: Mapping[str, Tensor]) -> int:
-    return next(k for k, node in enumerate(_values(outputs)) if node is value)
+    return _places(outputs)[id(value)]
 
 
 def proof_of(

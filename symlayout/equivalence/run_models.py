@@ -26,9 +26,10 @@ from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import evaluate, names_of
 from symlayout.budgets import limits
 from symlayout.equivalence import runtime_process
+from symlayout.maps.evaluate_bodies import stirred
 from symlayout.maps.gather_elements import int_extents
 from symlayout.models.model import Model
-from symlayout.proof.counterexample import ArrayDifference, difference_of, stirred
+from symlayout.proof.counterexample import ArrayDifference, difference_of
 from symlayout.tensors.chain import Tensor
 
 Array = np.ndarray[Any, Any]

@@ -33,6 +33,7 @@ from symlayout.proof.counterexample import Witness, sample
 from symlayout.proof.idle_functions import without_idle_functions
 from symlayout.proof.prove import (
     DEFAULT_BUDGET,
+    FIRST_EFFORT,
     Proof,
     Verdict,
     check_laws,
@@ -126,7 +127,7 @@ def verify(
         proofs[refused.output] = Proof(a, b, a.facts, Verdict.REFUTED, refused.witness(a))
     origins = [{n: t for n, t in side.items() if n not in before.outputs} for side in values]
     facts = facts_of(decided, others, *origins) if decided else facts_of(left)
-    known = pairs_known(facts, laws)
+    known = pairs_known(facts, laws, sides=(list(decided.values()), [right[name] for name in decided]))
     read = [[*o.values(), *side.values()] for o, side in zip(origins, (decided, others), strict=True)]
     doubt = other_data(read[0], read[1], facts, known)
     given = dims_of_inputs([*values[0].values(), *values[1].values()])
@@ -166,7 +167,10 @@ def _without_added_zeros(
     bare = [without_added_zeros(side) for side in (left, {name: right[name] for name in left})]
     if all(t is left[name] and bare[1][name] is right[name] for name, t in bare[0].items()):
         return None
-    known = pairs_known(facts, laws if granted else LAWS)
+    sides = list(bare[0].values()), list(bare[1].values())
+    # without the law, the only question is whether it would help: then neither a witness nor a long proof is of use
+    known = pairs_known(facts, laws if granted else LAWS, None if granted else FIRST_EFFORT, sides)
+    budget = budget if granted else 0
     given = dims_of_inputs([*left.values(), *right.values()])
     found = {name: proof_of(t, bare[1][name], facts, known, budget, given) for name, t in bare[0].items()}
     for name, without in found.items():

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from symlayout.errors import InconclusiveError, printable
+from symlayout.errors import InconclusiveError, ShapeError, printable
 from symlayout.maps.gather_elements import constant_type, gathered, gathers, int_extents
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.element_types import new_array
@@ -34,9 +34,19 @@ def evaluated(tensors: Sequence[Tensor], arrays: Mapping[str, Array]) -> dict[in
     InconclusiveError
         A body has no function.
     """
+    wanted = {id(t) for t in tensors}
+    return {id(t): value for t, value in each_value(tensors, arrays) if id(t) in wanted and value is not None}
+
+
+def each_value(
+    tensors: Sequence[Tensor], arrays: Mapping[str, Array], *, partial: bool = False
+) -> Iterator[tuple[Tensor, Array | None]]:
+    """Yield each computed value that *tensors* need, and these themselves, with its elements: see `evaluated`.
+
+    If *partial*, the elements are None of what cannot be computed, and of what reads it.
+    """
     sources = dict(arrays)
     wanted = {id(t) for t in tensors}
-    found: dict[int, Array] = {}
     left: dict[str, int] = {}  # by source, the number of values that still read it
     order = list({id(node): node for t in tensors for node in t.graph()}.values())
     readers = [node for node in order if node.body is not None or id(node) in wanted]
@@ -47,16 +57,20 @@ def evaluated(tensors: Sequence[Tensor], arrays: Mapping[str, Array]) -> dict[in
         if node.values is not None:
             sources[node.key] = node.values
     for node in readers:
-        value = _computed(node, sources) if node.body is not None else moved(node, sources)
-        if node.body is not None:
+        value: Array | None = None
+        if not partial or _reads(node) <= sources.keys():
+            try:
+                value = _computed(node, sources) if node.body is not None else moved(node, sources)
+            except (InconclusiveError, ShapeError):
+                if not partial:
+                    raise
+        if node.body is not None and value is not None:
             sources[node.key] = np.broadcast_to(value, int_extents(node))
-        if id(node) in wanted:
-            found[id(node)] = value
+        yield node, value
         for key in _reads(node):
             left[key] -= 1
             if not left[key]:
                 sources.pop(key, None)
-    return found
 
 
 def _reads(node: Tensor) -> set[str]:
@@ -134,3 +148,11 @@ def _blocks(node: Tensor, batch: int) -> Iterator[tuple[slice, ...] | None]:
         parts = -(-parts // -(-n // step))
     for corner in itertools.product(*(range(0, n, step) for n, step in zip(extents, steps, strict=True))):
         yield tuple(slice(c, min(c + s, n)) for c, s, n in zip(corner, steps, extents, strict=True))
+
+
+def stirred(a: Array) -> Array:
+    """Return an array of floats with each element changed by about as much as a sum in another order is."""
+    if a.dtype.kind != "f":
+        return a
+    step = 2.0 ** (4 - np.finfo(a.dtype).nmant)
+    return np.asarray(a * (1 + step * np.random.default_rng(0).uniform(-1, 1, a.shape)), a.dtype)

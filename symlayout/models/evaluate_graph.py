@@ -21,6 +21,7 @@ from symlayout.errors import FormatError, InconclusiveError, SymlayoutError
 from symlayout.frontends.onnx.types import cast_to
 from symlayout.frontends.registry import AttributeNameError, NotDeclaredError
 from symlayout.frontends.slices import PAST_THE_END
+from symlayout.maps.evaluate_bodies import stirred
 from symlayout.maps.interpreter import interpret
 from symlayout.models.choices import is_open
 from symlayout.models.model import Items, Unshaped, Value, constant_tensor
@@ -30,6 +31,7 @@ from symlayout.models.real_arithmetic import Real
 from symlayout.models.shape_arithmetic import REAL_OPS, ShapeNodes
 from symlayout.models.shape_arrays import NotComputedError
 from symlayout.tensors.chain import Tensor
+from symlayout.tensors.computation import constant
 
 _WHOLE = "biuUSO"  # kinds of elements that are not rounded
 MAX_FOLDED = 1 << 16  # elements of the constants that a node may read to be computed at once
@@ -74,7 +76,7 @@ class Evaluation:
         self._known_facts: dict[int, Facts] = {}  # whose requirements were looked at, by id
         self._choices: dict[int, tuple[Tensor, np.ndarray[Any, Any]]] = {}  # what integers depend on, by tensor
         self._reals: dict[int, tuple[Tensor, np.ndarray[Any, Any]]] = {}  # what floats stand for, by tensor
-        self._rounded: dict[int, np.ndarray[Any, Any]] = {}  # constants whose last bits depend on the runtime, by id
+        self._rounded: dict[int, tuple[np.ndarray[Any, Any], float]] = {}  # see `is_by_runtime`, with how far, by id
         self._noted_types: dict[int, tuple[Value, np.dtype[Any]]] = {}  # of integers of shapes, by id
 
     # ------------------------------------------------------------------ values
@@ -115,7 +117,8 @@ class Evaluation:
             if has_expressions(value):
                 made = cast_to(self._of_dims(value), self._noted_type(value))
             else:
-                made = constant_tensor(value.astype(t) if (t := self._noted_type(value)) else value, name)
+                array = value.astype(t) if (t := self._noted_type(value)) else value
+                made = constant_tensor(array, name, self._rounding_of(value))
             self._tensors[id(value)] = value, made
         return self._tensors[id(value)][1]
 
@@ -138,6 +141,12 @@ class Evaluation:
     def is_by_runtime(self, value: Value) -> bool:
         """Return whether a value is a constant whose last bits may be others in other runtimes."""
         return id(value) in self._rounded
+
+    def _rounding_of(self, value: Value | None) -> float:
+        """Return how far a constant may be from what another runtime computes."""
+        if isinstance(value, Tensor):
+            return value.rounding
+        return self._rounded[id(value)][1] if id(value) in self._rounded else 0.0
 
     def note_type(self, value: Value | None, dtype: np.dtype[Any] | None) -> None:
         """Note the element type of integers that a model computes from dims; without a note it is int64."""
@@ -187,9 +196,10 @@ class Evaluation:
         self._note_types(op, inputs, attributes, made)
         if any(id(v) in self._rounded for v in inputs):
             fractions = [v for v in made if v.dtype.kind not in _WHOLE]
-            if any(v.size > 1 for v in fractions):
+            if self.same_bits and any(v.size > 1 for v in fractions):
                 return None
-            self._rounded.update((id(v), v) for v in fractions)
+            share = max(_share(v, self._rounding_of(v)) for v in inputs if isinstance(v, np.ndarray))
+            self._rounded.update((id(v), (v, 2 * share * _size(v))) for v in fractions)
         return made
 
     def with_reals(
@@ -403,23 +413,30 @@ class Evaluation:
         """Return results as arrays where they are small and computed from small constants only."""
         if not all(value is None or _is_small_constant(value) for value in inputs):
             return results
-        read_rounded = any(id(value) in self._rounded for value in inputs)
+        read_rounded = any(
+            self.is_by_runtime(value) or self._rounding_of(value) for value in inputs if value is not None
+        )
+        most = MAX_CONSTANT if self.same_bits else MAX_FOLDED
         found: list[Value] = []
         for t in results:
             if not isinstance(t, Tensor):
                 return results
             sizes = [e for e in t.extents if isinstance(e, int)]
-            if len(sizes) < t.rank or prod(sizes) > MAX_CONSTANT:
+            if len(sizes) < t.rank or prod(sizes) > most:
                 return results
-            rounded = self.same_bits and _has_fractions(t) and (read_rounded or _depends_on_runtime(t))
-            if rounded and prod(sizes) > 1:
+            rounded = _has_fractions(t) and (read_rounded or _depends_on_runtime(t))
+            if self.same_bits and rounded and prod(sizes) > 1:
                 return results
             try:
                 array = interpret(t)
             except SymlayoutError:  # a body without a function here, or one that is random
                 return results
+            rounding = _rounding(t, array) if rounded else 0.0
+            if array.size > MAX_CONSTANT:  # too many to be numbers of shapes
+                found.append(constant_tensor(array, t.name, rounding))
+                continue
             if rounded:
-                self._rounded[id(array)] = array
+                self._rounded[id(array)] = array, rounding
             found.append(array)
         return found
 
@@ -461,6 +478,33 @@ def _depends_on_runtime(t: Tensor) -> bool:
         if x.body.function is not scalars.power or not scalars.is_power_rounded_alike(*map(interpret, x.inputs)):
             return True
     return False
+
+
+def _rounding(t: Tensor, array: np.ndarray[Any, Any]) -> float:
+    """Return how far another runtime may be from what NumPy computes: as a change of the last bits of constants is."""
+    if array.dtype.kind != "f" or not array.size:
+        return 0.0
+    moved = {leaf.key: constant(stirred(leaf.values)) for leaf in t.graph() if leaf.values is not None}
+    try:
+        other = interpret(t.replace(moved))
+    except SymlayoutError:  # such as for the end of a range
+        return 0.0
+    if other.shape != array.shape:
+        return 0.0
+    with np.errstate(invalid="ignore"):
+        apart = np.abs(other.astype(np.float64) - array)
+    return float(apart.max()) if np.isfinite(apart).all() else 0.0
+
+
+def _share(value: np.ndarray[Any, Any], rounding: float) -> float:
+    """Return what part of the largest element *rounding* is."""
+    return rounding / size if rounding and (size := _size(value)) else 0.0
+
+
+def _size(value: np.ndarray[Any, Any]) -> float:
+    """Return the size of the largest element that is finite."""
+    array = np.abs(value.astype(np.float64))
+    return float(array[np.isfinite(array)].max(initial=0.0))
 
 
 def _is_small_constant(value: Value) -> bool:

@@ -211,8 +211,8 @@ def _shape(t: Tensor) -> str:
     return "(" + ", ".join(t.facts.spell(e) for e in t.extents) + ("," if t.rank == 1 else "") + ")"
 
 
-def constant_tensor(array: np.ndarray[Any, Any], name: str = "constant") -> Tensor:
-    """Return an array of numbers as a tensor; Python ints become int64.
+def constant_tensor(array: np.ndarray[Any, Any], name: str = "constant", rounding: float = 0.0) -> Tensor:
+    """Return an array of numbers as a tensor; Python ints become int64.  See `constant` for *rounding*.
 
     Raises
     ------
@@ -224,4 +224,4 @@ def constant_tensor(array: np.ndarray[Any, Any], name: str = "constant") -> Tens
             raise FormatError(f"{name[:80]!r} holds expressions in dims")
         kind = bool if array.size and all(type(n) is bool for n in array.flat) else np.int64
         array = array.astype(kind)
-    return constant(array, name)
+    return constant(array, name, rounding=rounding)

@@ -22,7 +22,8 @@ from symlayout.proof.cases.compare_reads import ReadDecision
 from symlayout.proof.cases.constant_reads import ConstantReads
 from symlayout.proof.cases.read_element import OpenSign, SideRead, Stuck, case_that_applies
 from symlayout.proof.cases.turned_signs import are_products_of_one_sign, differ_by_no_sign
-from symlayout.proof.compare_forms import FORMULA, REASSOCIATE, can_match, is_fused, laws_of
+from symlayout.proof.compare_constants import near_elements
+from symlayout.proof.compare_forms import FOLD, FORMULA, REASSOCIATE, can_match, is_fused, laws_of
 from symlayout.proof.congruence import (
     Congruence,
     Pair,
@@ -127,6 +128,21 @@ class Decision(ReadDecision):
             for key, why in known.known.items():
                 if why is None and key[:2] == (id(a), id(b)) and key[2] in ((), order and order[: a.batch]):
                     known.known[key] = Pair(a, b, Way(()), False)
+
+    def are_rounded_alike(self, a: SideRead, b: SideRead, facts: Facts) -> bool:
+        """Return whether two constants are equal but for how they were rounded, and a law allows that."""
+        if a.leaf is None or a.leaf.values is None or b.leaf is None or b.leaf.values is None:
+            return False
+        most = a.leaf.rounding + b.leaf.rounding
+        if not most or not near_elements(a.leaf.values, b.leaf.values, a.coords, b.coords, facts, most):
+            return False
+        known = self.congruence
+        if FOLD not in known.laws:
+            known.wanted.add(FOLD)
+            return False
+        known.used.add(FOLD)
+        known.direct = True  # certificates have no such pairs
+        return True
 
     def are_one_element(self, a: SideRead, b: SideRead, facts: Facts) -> bool:
         """Return whether both elements are proved to be one, of which one side turns the sign and turns it back."""
@@ -482,11 +498,14 @@ class Pending(Exception):
         """Decide whether the pair is equal, and store the answer in the congruence."""
         (a, b), asking, known = self.pair, self.asking, self.asking.congruence
         key = id(a), id(b), self.order
+        if known.differ(a, b, self.order):
+            (known.formulas if self.by_formula else known.known)[key] = None
+            known.kept += [a, b]
+            return
         facts = known.facts.fork()
         facts.splits = {}
         start = facts.effort
-        goals = known.goals_of_next if asking.finite else known.goals  # a first, short attempt is short already
-        goals = known.goals_of_next_formula if self.by_formula else goals
+        goals = known.goals_of_next_formula if self.by_formula else known.goals_of_next(short=not asking.finite)
         trial = Decision(self.pair, a.dtype, asking.setting, start + goals)
         known.kept += [a, b]
         if self.by_formula:
@@ -517,7 +536,7 @@ class PendingPart(Exception):
         facts = known.facts.fork()
         facts.splits = {}
         start = facts.effort
-        goals = known.goals_of_next if asking.finite else known.goals
+        goals = known.goals_of_next(short=not asking.finite)
         try:
             Decision(self.pair, a.dtype, asking.setting, start + goals).decide(facts, None)
         except InconclusiveError:

@@ -42,6 +42,37 @@ def same_elements(
     The elements are compared for all values of the symbols between constant bounds.  These include all values that the
     facts allow.  A coordinate with other symbols, such as `i - N` in a constant after *N* elements, is a symbol itself.
     """
+    found = _both(a, b, at, bt, facts)
+    if found is None:
+        return None
+    equal, (left, right) = found
+    return equal if bool((_bits(left) == _bits(right)).all()) else None
+
+
+def near_elements(
+    a: np.ndarray[Any, Any],
+    b: np.ndarray[Any, Any],
+    at: Sequence[Extent],
+    bt: Sequence[Extent],
+    facts: Facts,
+    most: float,
+) -> bool:
+    """Return whether the floats ``a[at]`` and ``b[bt]`` are proved to differ by at most *most*, where *facts* hold."""
+    found = _both(a, b, at, bt, facts) if a.dtype.kind == "f" else None
+    if found is None:
+        return False
+    left, right = (x.astype(np.float64) for x in found[1])
+    with np.errstate(invalid="ignore"):  # infinities are near to nothing here
+        return bool((np.abs(left - right) <= most).all())
+
+
+def _both(
+    a: np.ndarray[Any, Any], b: np.ndarray[Any, Any], at: Sequence[Extent], bt: Sequence[Extent], facts: Facts
+) -> tuple[EqualElements, tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]] | None:
+    """Return what is to be compared, and ``a[at]`` and ``b[bt]`` for all values of the symbols.
+
+    None if the symbols have no bounds, or the types differ.
+    """
     if a.dtype.newbyteorder("=") != b.dtype.newbyteorder("="):
         return None
     bounded = _bounded((*at, *bt), (*a.shape, *b.shape), facts)
@@ -52,11 +83,8 @@ def same_elements(
     if grid is None:
         return None
     coords = tuple(coordinates[: a.ndim]), tuple(coordinates[a.ndim :])
-    places = [_gathered(array, found, grid) for array, found in zip((a, b), coords, strict=True)]
-    if any(found is None for found in places):
-        return None
-    left, right = (_bits(found) for found in places if found is not None)
-    return EqualElements(box, coords) if bool((left == right).all()) else None
+    left, right = _gathered(a, coords[0], grid), _gathered(b, coords[1], grid)
+    return None if left is None or right is None else (EqualElements(box, coords), (left, right))
 
 
 def elements_at(

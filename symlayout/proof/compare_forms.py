@@ -236,7 +236,9 @@ class _Reader:
             found = elements_at(leaf.values, read.coords, self.facts) if leaf.values.dtype.kind in "fiu" else None
             if found is not None:
                 names, array = found
-                return self.atoms.number(Coefficient(names, array.astype(np.float64)))
+                error = np.asarray(leaf.rounding if self.atoms.rounding.folds else 0.0)
+                self.atoms.folded |= bool(error)
+                return self.atoms.number(Coefficient(names, array.astype(np.float64), error))
         atom = Atom("read", (side, read))
         if self.depth > _DEEPEST:
             return self.atoms.form(atom)

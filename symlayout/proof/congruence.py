@@ -16,6 +16,7 @@ from symlayout.algebra.polynomial import Extent, names_of, product, terms_of
 from symlayout.budgets import limits
 from symlayout.errors import SymlayoutError
 from symlayout.proof.bijections import Bijection, bijections
+from symlayout.proof.cases.sampled_values import SampledValues
 from symlayout.tensors.chain import Tensor
 
 _DEEPEST = 4  # functions, one after the other, through which the direction of a view is followed
@@ -32,6 +33,9 @@ class Pair:
     swapped: bool
 
 
+_SPENT_IN_VAIN = 200  # goals, before values are evaluated to tell pairs apart
+_SHORT_TIMES = 5  # how often pairs that are not shown to be equal may visit all goals of a short attempt
+_FORMULA_SHARE = 4  # what part of the goals of a decision formulas have in a short attempt
 _LEAST_SHARE, _LEAST_GOALS = 40, 200  # what a pair may always visit: a part of the goals of all, or so many goals
 
 
@@ -66,6 +70,8 @@ class Congruence:
         Whether the proof also compared other things than pairs: values at some coordinates only, or a value and a fill.
     spent : int
         The goals that pairs visited which were not shown to be equal.
+    samples : SampledValues, optional
+        What the values are at one size.
     """
 
     facts: Facts
@@ -83,16 +89,26 @@ class Congruence:
     digits: Iterator[int] = field(default_factory=lambda: itertools.count(1000))
     forms: dict[int, tuple[Tensor, Any]] = field(default_factory=dict)  # what operations read, by ``id``
     kept: list[Tensor] = field(default_factory=list)  # keeps the tensors alive whose ids are in `known`
+    samples: SampledValues | None = None
 
-    @property
-    def goals_of_next(self) -> int:
-        """The most goals that the next pair may visit."""
-        return max(self.goals - self.spent, self.goals // _LEAST_SHARE, min(self.goals, _LEAST_GOALS))
+    def differ(self, a: Tensor, b: Tensor, order: Sequence[int]) -> bool:
+        """Return whether a pair is seen not to be equal at one size, which is looked at once goals were spent in vain.
+
+        *order* has the batch axes, or all axes.
+        """
+        if self.samples is None or self.spent < _SPENT_IN_VAIN:
+            return False
+        return self.samples.differ(a, b, (*order, *range(len(order), a.rank)))
+
+    def goals_of_next(self, *, short: bool) -> int:
+        """Return the most goals that the next pair may visit; in a *short* attempt, several pairs may visit all."""
+        left = min(self.goals, self.goals * (_SHORT_TIMES if short else 1) - self.spent)
+        return max(left, self.goals // _LEAST_SHARE, min(self.goals, _LEAST_GOALS))
 
     @property
     def goals_of_next_formula(self) -> int:
-        """The most goals that the next formula may visit: after as many again as a decision has, none is left."""
-        goals = max(self.goals, limits.decision_goals)
+        """The most goals that the next formula may visit: after as many again as the first may, none is left."""
+        goals = max(self.goals, limits.decision_goals // _FORMULA_SHARE)
         return max(goals - self.spent, (2 * goals - self.spent) // _LEAST_SHARE, 0)
 
 

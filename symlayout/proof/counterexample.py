@@ -6,7 +6,7 @@ has compared every element.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -19,7 +19,7 @@ from symlayout.algebra.polynomial import Extent, evaluate, product, symbol
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.language import sympy_bridge
 from symlayout.maps.compose_chain import output_digits
-from symlayout.maps.evaluate_bodies import evaluated
+from symlayout.maps.evaluate_bodies import evaluated, stirred
 from symlayout.maps.gather_elements import gathers, int_extents
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.element_types import same_fill
@@ -38,6 +38,7 @@ _FAR = (64, 16, 256)  # extents of one dim, or of all, that are tried last: smal
 _MOST_FAR = 1 << 24  # most elements that bodies read there
 _CHEAP = 40  # most candidate points to test for each point that is evaluated
 _MAX_ELEMENTS = 1 << 22  # most elements of an output that is evaluated
+_MOST_DRAWN = 1 << 30  # most elements that bodies read in all draws at one point, if there is more than one
 _MOST_WORK = 1 << 28  # most elements that bodies read where sides are evaluated to say by how much they differ
 _STEPS, _ELEMENTS = 16, 1 << 16  # so many steps of both chains, or output elements, cost as much as one more point
 
@@ -141,7 +142,7 @@ class WitnessSearch:
                 seen.append(values)
                 try:
                     sides = [t.bind(_only(values, t)) for t in (self.left, self.right)]
-                    if sum(map(_work, sides)) > _MOST_FAR:
+                    if sum(work_of(t.graph()) for t in sides) > _MOST_FAR:
                         continue
                     self._searched += 1
                     witness, _ = self.differ(values)
@@ -196,10 +197,12 @@ class WitnessSearch:
             return None, True
         self._spent += size // _ELEMENTS
         if left.computes or right.computes:
-            self._spent += sum(_work(t) for t in (left, right)) // _ELEMENTS
+            work = sum(work_of(t.graph()) for t in (left, right))
             draws = list(range(1 if dims else _DRAWS))  # other sizes are another draw
             draws += [_SMALL] * (not dims or self._searched % _EVERY == _EVERY - 1)
             draws += [_MIDDLE] * (not dims or self._searched % _EVERY == 1)
+            draws = draws[: max(1, _MOST_DRAWN // max(work, 1))]
+            self._spent += len(draws) * work // _ELEMENTS
             return next(filter(None, (self._computed_apart(left, right, dims, k) for k in draws)), None), False
         keys = sorted({leaf.key for t in (left, right) for leaf in t.leaves()})
         fills: list[Any] = []
@@ -315,7 +318,7 @@ def difference(left: Tensor, right: Tensor, facts: Facts, sizes_of_dims: int = 3
             size = product(a.extents)
             if a.extents != b.extents or not isinstance(size, int) or not 0 < size <= _MAX_ELEMENTS:
                 continue
-            if max(_work(a), _work(b)) > _MOST_WORK:
+            if max(work_of(a.graph()), work_of(b.graph())) > _MOST_WORK:
                 break
             arrays = {leaf.key: _drawn(leaf) for leaf in (*a.arguments(), *b.arguments())}
             results = evaluated([a, b], arrays)
@@ -338,9 +341,9 @@ def _drawn(leaf: Tensor) -> np.ndarray[Any, Any]:
     return np.random.default_rng(0).normal(size=int_extents(leaf)).astype(leaf.dtype or np.float64)
 
 
-def _work(t: Tensor) -> int:
-    """Return how many elements the bodies of a tensor read, whose extents are ints."""
-    views = [v for node in t.graph() if node.body is not None for v in node.inputs]
+def work_of(nodes: Iterable[Tensor]) -> int:
+    """Return how many elements the bodies of *nodes* read, whose extents are ints."""
+    views = [v for node in nodes if node.body is not None for v in node.inputs]
     return sum(int(np.prod(int_extents(v), dtype=object)) for v in views)
 
 
@@ -361,14 +364,6 @@ def sample(leaf: Tensor, draw: int = 0) -> np.ndarray[Any, Any]:
     if draw >= _SMALL and dtype.kind in "fc":
         return (drawn / _PARTS[_MIDDLE if draw >= _MIDDLE else _SMALL]).astype(dtype)
     return np.asarray(np.abs(drawn) if dtype.kind == "u" else drawn).astype(dtype)
-
-
-def stirred(a: Array) -> Array:
-    """Return an array of floats with each element changed by about as much as a sum in another order is."""
-    if a.dtype.kind != "f":
-        return a
-    step = 2.0 ** (4 - np.finfo(a.dtype).nmant)
-    return np.asarray(a * (1 + step * np.random.default_rng(0).uniform(-1, 1, a.shape)), a.dtype)
 
 
 def _near(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any], times: float = 1.0) -> np.ndarray[Any, Any]:

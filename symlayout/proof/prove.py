@@ -21,6 +21,7 @@ from symlayout.errors import ArrayError, InconclusiveError, ShapeError, shown
 from symlayout.language import sympy_bridge
 from symlayout.proof.added_zeros import without_added_zeros
 from symlayout.proof.cases.case_tree import Tree
+from symlayout.proof.cases.sampled_values import SampledValues
 from symlayout.proof.compare_forms import LAWS, SIGNED_ZERO
 from symlayout.proof.congruence import Congruence, Pair
 from symlayout.proof.counterexample import Witness, WitnessSearch
@@ -45,6 +46,7 @@ FIRST_EFFORT = 2000  # most goals that the first attempt visits
 MOST_PULLED = 150  # operations of a side whose functions are pulled out of movement, one after the other
 TRIED_ASSUMPTIONS = 12  # assumptions that the text of UNKNOWN tries
 TRIED_EFFORTS = (100, 400)  # goals of each such attempt: first all assumptions with few goals, then all with more
+_BY_FORMS = frozenset(LAWS) - {SIGNED_ZERO}
 TRIED_POINTS = 20  # points that each such attempt evaluates
 
 
@@ -276,10 +278,10 @@ def prove_equal(
         Laws that a proof may use although they do not hold bit for bit.  ``"reassociate"``: the terms of a float sum,
         and the factors of a product, may be taken in another order.  ``"reciprocal"``: a quotient is a product with the
         reciprocal.  ``"fold-batchnorm"``: constant factors and summands, such as those of a batch normalisation, may be
-        part of other constants, such as the weights of a convolution.  Each number that a tool computes from constants
-        may be rounded after each operation.  ``"signed-zero"``: the value of ``x + 0``, with a constant 0, may be
-        replaced by ``x``, which is another zero if it is -0; functions that tell -0 from 0, such as a quotient, are
-        then compared as functions of the replaced value.
+        part of other constants, such as the weights of a convolution.  Each number that is computed from constants, by
+        a tool or where a model is read, may be rounded after each operation.  ``"signed-zero"``: the value of
+        ``x + 0``, with a constant 0, may be replaced by ``x``, which is another zero if it is -0; functions that tell
+        -0 from 0, such as a quotient, are then compared as functions of the replaced value.
 
     Returns
     -------
@@ -331,7 +333,7 @@ def _prove_tensors_equal(
         if busy["left"] is not left or busy["right"] is not right:
             options = {"budget": budget, "judge": judge, "laws": laws, "goals": goals}
             return _prove_tensors_equal(busy["left"], busy["right"], **options).of(left, right)  # type: ignore[arg-type]
-    known = pairs_known(facts, laws, goals)
+    known = pairs_known(facts, laws, goals, ([left], [right]))
     for attempt in (_proved_by_merging, _proved_by_pulling):
         if (proof := attempt(left, right, facts, known[0])) is not None:
             return proof
@@ -451,14 +453,22 @@ def _attempt_rewritten(sides: Sequence[Tensor], facts: Facts, first: Congruence)
     return None if isinstance(found, str) else (known, found)
 
 
-def pairs_known(facts: Facts, laws: Sequence[str], goals: int | None = None) -> tuple[Congruence, Congruence]:
+def pairs_known(
+    facts: Facts,
+    laws: Sequence[str],
+    goals: int | None = None,
+    sides: tuple[Sequence[Tensor], Sequence[Tensor]] = ((), ()),
+) -> tuple[Congruence, Congruence]:
     """Return what is known of pairs of computed values at the beginning, for the first, short attempt and the last.
 
-    The last attempt visits no more than *goals*, if these are given.
+    The last attempt visits no more than *goals*, if these are given.  *sides* are what is compared: their values are
+    evaluated at one size if pairs are not soon shown to be equal.
     """
     granted = frozenset(laws) - {SIGNED_ZERO}  # see `under_signed_zero`
     goals = limits.decision_goals if goals is None else min(goals, limits.decision_goals)
-    return Congruence(facts, min(FIRST_EFFORT, goals), granted), Congruence(facts, goals, granted)
+    samples = SampledValues(facts, sides)
+    few = min(FIRST_EFFORT, goals)
+    return Congruence(facts, few, granted, samples=samples), Congruence(facts, goals, granted, samples=samples)
 
 
 def pairs_of(proofs: Iterable[Proof], known: tuple[Congruence, Congruence]) -> Congruence:
@@ -501,8 +511,8 @@ def decide(
     turned = facts.turn() if witness is None else None
     if turned is not None and (proof := _proved_turned(left, right, turned, first, finite=False)) is not None:
         return proof
-    if first.wanted or first.skipped:
-        granted = Congruence(facts, first.goals, frozenset(LAWS))
+    if (first.wanted or first.skipped) and not first.laws >= _BY_FORMS:
+        granted = Congruence(facts, first.goals, frozenset(LAWS), samples=first.samples)
         if not isinstance(_attempt(left, right, facts, granted, finite=False), str) and granted.used:
             needed = f"the law {', '.join(sorted(granted.used))} holds\n  help: grant it by laws="
             return Proof(left, right, facts, Verdict.UNKNOWN, None, needed)
@@ -533,7 +543,7 @@ def decide(
 
 def _proved_turned(left: Tensor, right: Tensor, turned: Facts, known: Congruence, *, finite: bool) -> Proof | None:
     """Return the proof that the same facts with other rules give, as *known* did not."""
-    again = Congruence(turned, known.goals, known.laws)
+    again = Congruence(turned, known.goals, known.laws, samples=known.samples)
     if isinstance(tree := _attempt(left, right, turned, again, finite=finite), str):
         return None
     return Proof(left, right, turned, Verdict.PROVED, laws=tuple(sorted(again.used)), known=again, tree=tree)

@@ -81,6 +81,8 @@ class Tensor:
         With a body, how many of the first axes are the batch.
     values : ndarray or None
         The elements of a constant.
+    rounding : float
+        How far they may be from what another runtime computes, if they are computed from other constants.
     again : Again or None
         What makes the tensor again on other inputs; None for a leaf.
     own : bool
@@ -113,6 +115,7 @@ class Tensor:
         "key",
         "name",
         "own",
+        "rounding",
         "values",
     )  # fmt: skip
 
@@ -130,8 +133,9 @@ class Tensor:
         body: Body | None = None,
         batch: int = 0,
         values: np.ndarray[Any, Any] | None = None,
+        rounding: float = 0.0,
     ) -> None:
-        self.body, self.batch, self.values = body, batch, values
+        self.body, self.batch, self.values, self.rounding = body, batch, values, rounding
         self.name, self.dtype, self.extents, self.facts = name, dtype, extents, facts
         self.declared, self.inputs, self.key, self.own = declared, inputs, key, own
         self.again = again

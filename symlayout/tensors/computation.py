@@ -163,7 +163,7 @@ def with_extents_of(t: Tensor, other: Tensor, inputs: tuple[Tensor, ...]) -> Ten
     return made._replace(result=named.result)(inputs, {})
 
 
-def constant(array: Any, name: str = "constant") -> Tensor:
+def constant(array: Any, name: str = "constant", *, rounding: float = 0.0) -> Tensor:
     """Return a tensor with the elements of *array*.
 
     Two constants are equal if their elements are equal bit for bit.
@@ -174,6 +174,9 @@ def constant(array: Any, name: str = "constant") -> Tensor:
         The elements.  The tensor keeps the array and makes it read-only.
     name : str, optional
         The name of the constant in messages.
+    rounding : float
+        How far an element may be from what another runtime computes in its place: the law ``"fold-batchnorm"`` takes
+        constants that are as near to each other for equal.
 
     Raises
     ------
@@ -189,7 +192,8 @@ def constant(array: Any, name: str = "constant") -> Tensor:
     """
     elements = as_array(np.asarray(array), name)
     elements.flags.writeable = False
-    return Tensor(name, elements.dtype, elements.shape, Facts(), key=f"constant.{next(_NUMBER)}", values=elements)
+    key = f"constant.{next(_NUMBER)}"
+    return Tensor(name, elements.dtype, elements.shape, Facts(), key=key, values=elements, rounding=rounding)
 
 
 # ---------------------------------------------------------------------- declarations in coordinates

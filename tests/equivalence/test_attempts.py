@@ -12,6 +12,7 @@ import pytest
 
 import symlayout as sl
 from symlayout.proof import prove
+from symlayout.proof.counterexample import WitnessSearch
 from symlayout.tensors.chain import Tensor
 from tests.support.onnx_writer import model, node, tensor, value_info
 
@@ -75,3 +76,29 @@ def test_the_last_attempt_may_prove_where_no_size_is_searched(monkeypatch: pytes
     assert found.verdict is PROVED
     assert found.proofs["y"].searched == 0
     assert sl.check(json.loads(json.dumps(found.certificate)), before=paths[0], after=paths[1])
+
+
+def test_sides_without_added_zeros_are_not_searched_where_the_law_is_not_granted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    points: list[tuple[Any, ...]] = []
+    differ = WitnessSearch.differ
+
+    def counted(self: WitnessSearch, values: dict[str, int]) -> Any:
+        points.append((self.left, self.right))
+        return differ(self, values)
+
+    monkeypatch.setattr(WitnessSearch, "differ", counted)
+    x = sl.tensor("N, 6", dtype="float32", name="x")
+    zero = np.float32(0)
+    opaque = [sl.compute(sl.Body("f", lambda x, k: x, (("k", k),)), [x], batch=2) for k in (1, 2)]
+    before, after = (SimpleNamespace(inputs={"x": x}, outputs={"y": y}, tensors={}) for y in (
+        sl.onnx.add(opaque[0], zero), opaque[1]
+    ))  # fmt: skip
+    found = sl.verify(before, after, budget=20)
+    assert found.verdict is sl.Verdict.UNKNOWN
+    assert points
+    assert all(pair == points[0] for pair in points)
+    points.clear()
+    assert sl.verify(before, after, budget=20, laws=["signed-zero"]).verdict is sl.Verdict.UNKNOWN
+    assert any(pair != points[0] for pair in points)

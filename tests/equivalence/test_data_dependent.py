@@ -11,6 +11,7 @@ import pytest
 from onnx import NodeProto
 
 import symlayout as sl
+from symlayout.equivalence import data_extents
 from symlayout.equivalence.data_extents import with_data_as_shown
 from symlayout.equivalence.verify_models import check_models
 from symlayout.proof.certificate.computed import sealed
@@ -288,3 +289,31 @@ def test_the_dims_of_an_input_are_no_data_where_only_its_shape_is_read(tmp_path:
     assert differs.witness is not None
     assert differs.witness.left == (2,)
     assert differs.witness.right == (1,)
+
+
+def test_values_that_bring_in_extents_are_compared_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[tuple[Any, Any]] = []
+    have_equal_operands = data_extents._have_equal_operands
+
+    def counted(a: Any, b: Any, *more: Any) -> bool:
+        compared.append((a, b))
+        return have_equal_operands(a, b, *more)
+
+    monkeypatch.setattr(data_extents, "_have_equal_operands", counted)
+    count = 3
+    outputs = tuple(f"{kind}{k}" for kind in "zy" for k in range(count))
+
+    def found(other: str, *, turned: bool) -> list[NodeProto]:
+        """Return places of values that one model has, and then of those that both have: *turned* names them else."""
+        made = [node("Neg", "x", "u0"), node(other, "x", "v0")]
+        for k in range(count):
+            made += [node("Exp", f"u{k}", f"u{k + 1}"), node(other, f"v{k}", f"v{k + 1}")]
+            made += [node("Transpose", f"u{k}", f"s{k}", perm=[1, 0]), node("Transpose", f"s{k}", f"t{k}", perm=[1, 0])]
+            made += [node("NonZero", f"v{k}", f"z{k}"), node("NonZero", f"t{k}" if turned else f"u{k}", f"y{k}")]
+        return made
+
+    before = written(tmp_path / "before.onnx", *found("Sin", turned=True), outputs=outputs)
+    after = written(tmp_path / "after.onnx", *found("Cos", turned=False), outputs=outputs)
+    verdicts = sl.verify(before, after, run=False).outputs
+    assert {name for name, verdict in verdicts.items() if verdict is sl.Verdict.PROVED} == {"y0", "y1", "y2"}
+    assert 0 < len(compared) <= (2 * count) ** 2

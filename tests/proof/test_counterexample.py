@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import pytest
 
 import symlayout as sl
+from symlayout.proof import counterexample
 from symlayout.proof.counterexample import Witness, WitnessSearch
 
 X = sl.tensor("N", name="x")
@@ -91,3 +95,23 @@ def test_a_scale_counts_between_scores_that_saturate_and_scores_that_vanish() ->
     scores = sl.onnx.mat_mul(q, sl.transpose(k))
     sides = [sl.onnx.softmax(sl.onnx.mul(scores, np.float32(scale))) for scale in (0.125, 0.25)]
     assert sl.prove_equal(*sides).verdict is sl.Verdict.REFUTED
+
+
+def test_a_point_that_takes_long_is_evaluated_for_one_draw(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = sl.tensor((4, 8), dtype="float32", name="x")
+    w = sl.tensor((8, 8), dtype="float32", name="w")
+    left, right = sl.onnx.mat_mul(x, w), sl.transpose(sl.onnx.mat_mul(sl.transpose(w), sl.transpose(x)))
+    draws: list[int] = []
+    evaluate = WitnessSearch._computed_apart
+
+    def counted(self: WitnessSearch, left: sl.Tensor, right: sl.Tensor, dims: dict[Any, int], draw: int) -> Any:
+        draws.append(draw)
+        return evaluate(self, left, right, dims, draw)
+
+    monkeypatch.setattr(WitnessSearch, "_computed_apart", counted)
+    assert search(left, right)[0] is None
+    assert len(draws) > 3
+    draws.clear()
+    monkeypatch.setattr(counterexample, "_MOST_DRAWN", 4 * 8 * 8)
+    assert search(left, right)[0] is None
+    assert len(draws) == 1
