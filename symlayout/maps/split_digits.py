@@ -13,7 +13,7 @@ each of the two cases.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from symlayout.algebra.fact_store import DIGIT, Split
@@ -111,21 +111,65 @@ def _at_radices(t: Tensor, box: Box, read: Read, needed: Callable[[Box, Read], l
         return box, read
     candidate = box
     apart, expressions = _told_apart(needed(box, tried), tried.facts)
+    names = {name: symbol(name) for name in box.digits() if name not in apart}
     for digit in [name for name in box.digits() if name in apart]:
         name, (shift, parts) = digit, _parts(digit, apart)
+        made: list[str] = []
         for high, low in pairwise(parts):  # the largest weight first: the rest is the low digit
             if not _are_apart(high, low, apart, expressions):
                 continue
             if not box.facts.positive(high[0]):
                 return box, read
+            made.append(f"{name}_0")
             candidate, name, shift = _split(candidate, name, shift, high[0]), f"{name}_1", 0
+        if len(parts) == len(made) + 1:
+            names |= {part: symbol(new) for (_, part), new in zip(parts, (*made, name), strict=True)}
     if candidate is box:
         return box, read
-    split = next(iter(normalise(t, candidate.facts.fork(), candidate.coords, shown=True, path=read.path)), None)
+    split = _in_digits_of(candidate, box, tried, names)
+    if split is None:
+        split = next(iter(normalise(t, candidate.facts.fork(), candidate.coords, shown=True, path=read.path)), None)
     if split is None or split.path != read.path:
         return box, read
     floors = _floors(needed(box, read), read.facts), _floors(needed(candidate, split), split.facts)
     return (candidate, split) if _progress(floors[0], read.facts, floors[1], split.facts) else (box, read)
+
+
+def _in_digits_of(candidate: Box, box: Box, read: Read, names: Mapping[str, Poly]) -> Read | None:
+    """Return *read*, which split digits of *box*, over the digits of *candidate*: *names* has those of its own digits.
+
+    The result is None where the read is not affine in them, where they have other extents, or where its facts have
+    solved for more than the digits that they split.  All facts of the result hold in the whole of *candidate*.
+    """
+    facts, known = read.facts, candidate.facts
+    splits = facts.splits or {}
+    solved = {name: e for name, e in facts.solved.items() if name not in splits}
+    if solved != known.solved or facts.rules != known.rules or facts.definitions.keys() != known.definitions.keys():
+        return None
+    windows = (*read.windows, *(guard.window for guard in read.guards))
+    coords = tuple(map(facts.reduce, box.coords))
+    for e in (*coords, *read.coords, *(e for w in windows for e in (w.value, w.extent))):
+        if any(name not in names if is_digital(name, facts) else name not in known.low for name in names_of(e)):
+            return None
+
+    def renamed(e: Extent) -> Extent:
+        return substitute(e, names)
+
+    def rewritten(window: Window) -> Window:
+        return Window(renamed(window.value), renamed(window.extent), known)
+
+    extents = {new: facts.high.get(old) for old, (new,) in ((old, new.names) for old, new in names.items())}
+    if tuple(map(renamed, coords)) != candidate.coords or any(facts.low.get(name) != 0 for name in names):
+        return None
+    if any(extents.get(name) != known.reduce(e - 1) for name, e in candidate.extents.items()):
+        return None
+    return replace(
+        read,
+        coords=tuple(map(renamed, read.coords)),
+        facts=known,
+        windows=tuple(map(rewritten, read.windows)),
+        guards=tuple(replace(guard, window=rewritten(guard.window)) for guard in read.guards),
+    )
 
 
 def _told_apart(expressions: list[Extent], facts: Facts) -> tuple[dict[str, Split], list[Extent]]:

@@ -33,10 +33,12 @@ class Prelude:
         self._facts = facts  # facts where the kernel computes; signs are proved from these
         self._definitions = facts  # facts that define every symbol in use
         self._identifiers: dict[str, str] = {}
+        self._made: dict[Extent, Expr] = {}  # the expressions of extents, whose signs are proved from the same facts
 
     def use_facts(self, facts: Facts, definitions: Facts) -> None:
         """From now on, prove signs from *facts*, which hold in all loops, and look up symbols in *definitions*."""
         self._facts, self._definitions = facts, definitions
+        self._made.clear()
 
     def check_requirements(self) -> None:
         """Add preconditions for the bounds of the dims and for the requirements."""
@@ -75,6 +77,11 @@ class Prelude:
 
     def expr(self, e: Extent) -> Expr:
         """Return an extent as an expression of the backend; record its sign if it is proved."""
+        if (known := self._made.get(e)) is None:
+            known = self._made[e] = self._expr(e)
+        return known
+
+    def _expr(self, e: Extent) -> Expr:
         top, bottom = self._facts.to_user(e)
         if bottom == 1 and len(terms_of(top)) <= len(terms_of(e)):
             e = top  # the user's dims are shorter to read than the solved ones
