@@ -450,13 +450,10 @@ SL_INLINE void sl_copy(element *restrict to, int64_t at, const element *restrict
 #endif
 }
 
-/* The sizes of the processor's caches, as the processor states them when a kernel runs, and how it stores to them.
+/* What a processor says of itself.
  *
  * Assumes: nothing.
  * Needs: base. */
-
-/* Bytes of the data cache of *level*, 1 to 3, where the processor does not state them. */
-#define SL_USUAL_CACHE_BYTES(level) (INT64_C(1) << ((level) == 1 ? 15 : (level) == 2 ? 20 : 25))
 
 #if defined __x86_64__
 /* What the instruction cpuid returns for *leaf* and *part*. */
@@ -464,7 +461,17 @@ SL_INLINE void sl_cpuid(uint32_t leaf, uint32_t part, uint32_t word[4])
 {
     __asm__ volatile("cpuid" : "=a"(word[0]), "=b"(word[1]), "=c"(word[2]), "=d"(word[3]) : "0"(leaf), "2"(part));
 }
+#endif
 
+/* The sizes of the processor's caches, as the processor states them when a kernel runs: may be compiled apart.
+ *
+ * Assumes: nothing.
+ * Needs: cpuid. */
+
+/* Bytes of the data cache of *level*, 1 to 3, where the processor does not state them. */
+#define SL_USUAL_CACHE_BYTES(level) (INT64_C(1) << ((level) == 1 ? 15 : (level) == 2 ? 20 : 25))
+
+#if defined __x86_64__
 /* Bytes of the data cache of *level*; 0 if the processor does not state them.  Intel's and AMD's leaves are alike. */
 SL_ONCE int64_t sl_stated_cache_bytes(uint32_t level)
 {
@@ -487,7 +494,7 @@ SL_ONCE int64_t sl_stated_cache_bytes(uint32_t level)
 #endif
 
 /* Bytes of the data cache of *level*, 1 to 3.  The processor is asked once: a virtual one takes microseconds. */
-SL_OUT_OF_LINE int64_t sl_cache_bytes(int level)
+SL_LINKABLE int64_t sl_cache_bytes(int level)
 {
     static int64_t known[3];
     int64_t bytes = __atomic_load_n(&known[level - 1], __ATOMIC_RELAXED);
@@ -500,6 +507,16 @@ SL_OUT_OF_LINE int64_t sl_cache_bytes(int level)
     }
     return bytes;
 }
+
+/* Which arrays are near, and how the processor stores to its caches.
+ *
+ * Assumes: nothing.
+ * Needs: base, cache_sizes, cpuid. */
+
+#ifdef SL_LINKED
+/* Bytes of the data cache of *level*, 1 to 3: see cache_sizes. */
+SL_LINKABLE int64_t sl_cache_bytes(int level);
+#endif
 
 /* Whether a store that waits for its line holds up a loop of tiles: then it pays to fetch the lines of the output, and
  * to collect rows that begin anywhere in a line.  On AMD's Zen, and Hygon's, both cost more than they save. */
@@ -1564,9 +1581,6 @@ typedef uint16_t sl_lanes_8 __attribute__((vector_size(8)));
 /* Elements of a and b in turn: the first half, the second half. */
 #define SL_ZIP_LOW(i, n) (i) / 2 + (i) % 2 * (n)
 #define SL_ZIP_HIGH(i, n) (n) / 2 + (i) / 2 + (i) % 2 * (n)
-/* The same in each group of g elements. */
-#define SL_ZIP_GROUPS_LOW(i, n, g) (i) / (g) * (g) + (i) % (g) / 2 + (i) % 2 * (n)
-#define SL_ZIP_GROUPS_HIGH(i, n, g) (i) / (g) * (g) + (g) / 2 + (i) % (g) / 2 + (i) % 2 * (n)
 /* Every third element, from r on, of a, b and c: first from a and b, then from that result and c. */
 #define SL_UNZIP_3(i, n, r) (3 * (i) + (r) < 2 * (n) ? 3 * (i) + (r) : 0)
 #define SL_UNZIP_3_LAST(i, n, r) (3 * (i) + (r) < 2 * (n) ? (i) : 3 * (i) + (r) - (n))
@@ -3023,6 +3037,44 @@ SL_INLINE const int64_t *sl_offsets_from(sl_offset_table *lines, const sl_axis *
 /* Whether rows of 16 bytes that follow each other are written by whole vectors, which hold several. */
 #define SL_HAS_DENSE_SQUARES (SL_SQUARES_PER_VECTOR > 1 && SL_LANES_16 >= SL_SQUARES_PER_VECTOR)
 
+/* The lanes from *a* on and those from *b* on in turn, 16 bytes of them; the same for two and for four groups of 16
+ * bytes side by side.  A list of numbers: the compiler reads it many times faster than lists of quotients. */
+#if SL_ELEMENT_SIZE == 1
+#define SL_IN_TURN(a, b)                                                                                             \
+    (a), (b), (a) + 1, (b) + 1, (a) + 2, (b) + 2, (a) + 3, (b) + 3, (a) + 4, (b) + 4, (a) + 5, (b) + 5, (a) + 6,     \
+        (b) + 6, (a) + 7, (b) + 7
+#elif SL_ELEMENT_SIZE == 2
+#define SL_IN_TURN(a, b) (a), (b), (a) + 1, (b) + 1, (a) + 2, (b) + 2, (a) + 3, (b) + 3
+#elif SL_ELEMENT_SIZE == 4
+#define SL_IN_TURN(a, b) (a), (b), (a) + 1, (b) + 1
+#else
+#define SL_IN_TURN(a, b) (a), (b)
+#endif
+#define SL_IN_TURN_2(a, b) SL_IN_TURN(a, b), SL_IN_TURN((a) + SL_LANES_16, (b) + SL_LANES_16)
+#define SL_IN_TURN_4(a, b) SL_IN_TURN_2(a, b), SL_IN_TURN_2((a) + 2 * SL_LANES_16, (b) + 2 * SL_LANES_16)
+
+/* Defines what zips each 16 bytes of a vector of *n* lanes with those of another: the first halves, the second ones. */
+#define SL_DEFINE_ZIPS(suffix, vector, each, n)                                                                      \
+    SL_ALWAYS_INLINE vector sl_zip_low_##suffix(vector a, vector b)                                                  \
+    {                                                                                                                \
+        return __builtin_shufflevector(a, b, each(0, n));                                                            \
+    }                                                                                                                \
+    SL_ALWAYS_INLINE vector sl_zip_high_##suffix(vector a, vector b)                                                 \
+    {                                                                                                                \
+        return __builtin_shufflevector(a, b, each(SL_LANES_16 / 2, SL_LANES_16 / 2 + n));                            \
+    }
+SL_DEFINE_ZIPS(16, sl_lanes_16, SL_IN_TURN, SL_LANES_16)
+#if SL_VECTOR_BYTES == 16
+SL_DEFINE_ZIPS(max, sl_lanes, SL_IN_TURN, SL_LANES_MAX)
+#else
+SL_DEFINE_ZIPS(32, sl_lanes_32, SL_IN_TURN_2, SL_LANES_32)
+#if SL_VECTOR_BYTES == 32
+SL_DEFINE_ZIPS(max, sl_lanes, SL_IN_TURN_2, SL_LANES_MAX)
+#else
+SL_DEFINE_ZIPS(max, sl_lanes, SL_IN_TURN_4, SL_LANES_MAX)
+#endif
+#endif
+
 /* Does *step*, which doubles the squares that are done, until squares of *size* are: no loop, so that vectors stay in
  * registers at each level of optimisation. */
 #define SL_ZIP_UNTIL(size, step)                                                                                     \
@@ -3044,9 +3096,8 @@ SL_ALWAYS_INLINE void sl_zip_squares(sl_lanes row[SL_LANES_16])
     SL_UNROLL
     for (int i = 0; i < SL_LANES_16 / 2; ++i) {
         const sl_lanes a = row[i], b = row[i + SL_LANES_16 / 2];
-        zipped[2 * i] = __builtin_shufflevector(a, b, SL_EACH_OF_MAX(SL_ZIP_GROUPS_LOW, 0, SL_LANES_MAX, SL_LANES_16));
-        zipped[2 * i + 1] =
-            __builtin_shufflevector(a, b, SL_EACH_OF_MAX(SL_ZIP_GROUPS_HIGH, 0, SL_LANES_MAX, SL_LANES_16));
+        zipped[2 * i] = sl_zip_low_max(a, b);
+        zipped[2 * i + 1] = sl_zip_high_max(a, b);
     }
     SL_UNROLL
     for (int i = 0; i < SL_LANES_16; ++i)
@@ -3067,9 +3118,8 @@ SL_ALWAYS_INLINE void sl_zip_half(sl_lanes row[SL_HALF_SQUARE])
     SL_UNROLL
     for (int k = 0; k < SL_HALF_SQUARE / 2; ++k) {
         const sl_lanes a = row[k], b = row[k + SL_HALF_SQUARE / 2];
-        zipped[2 * k] = __builtin_shufflevector(a, b, SL_EACH_OF_MAX(SL_ZIP_GROUPS_LOW, 0, SL_LANES_MAX, SL_LANES_16));
-        zipped[2 * k + 1] =
-            __builtin_shufflevector(a, b, SL_EACH_OF_MAX(SL_ZIP_GROUPS_HIGH, 0, SL_LANES_MAX, SL_LANES_16));
+        zipped[2 * k] = sl_zip_low_max(a, b);
+        zipped[2 * k + 1] = sl_zip_high_max(a, b);
     }
     SL_UNROLL
     for (int k = 0; k < SL_HALF_SQUARE; ++k)
@@ -3115,8 +3165,8 @@ SL_ALWAYS_INLINE void sl_zip_square(sl_lanes_16 row[SL_LANES_16])
     SL_UNROLL
     for (int k = 0; k < SL_LANES_16 / 2; ++k) {
         const sl_lanes_16 a = row[k], b = row[k + SL_LANES_16 / 2];
-        zipped[2 * k] = __builtin_shufflevector(a, b, SL_EACH_OF_16(SL_ZIP_LOW, 0, SL_LANES_16));
-        zipped[2 * k + 1] = __builtin_shufflevector(a, b, SL_EACH_OF_16(SL_ZIP_HIGH, 0, SL_LANES_16));
+        zipped[2 * k] = sl_zip_low_16(a, b);
+        zipped[2 * k + 1] = sl_zip_high_16(a, b);
     }
     SL_UNROLL
     for (int k = 0; k < SL_LANES_16; ++k)
@@ -3240,18 +3290,18 @@ SL_OUT_OF_LINE void sl_transpose_tall_pair(element *restrict to, const int64_t r
 }
 #endif
 
-/* Transposes one square of 16 bytes; reads the first *columns* columns and writes the first *rows* rows. */
-SL_ALWAYS_INLINE void sl_transpose_square_of(element *restrict to, const int64_t row[SL_LANES_16],
-                                             const element *restrict from, const int64_t column[SL_LANES_16],
-                                             int64_t rows, int64_t columns)
+/* Stores the first *rows* of *count* rows, a literal. */
+SL_ALWAYS_INLINE void sl_store_first(element *restrict to, const int64_t *row, const sl_lanes_16 *line, int64_t rows,
+                                     const int64_t count)
 {
-    sl_lanes_16 line[SL_LANES_16];
+    if (rows >= count) {
+        SL_UNROLL
+        for (int64_t k = 0; k < count; ++k)
+            sl_store_16(to + row[k], (sl_bytes_16)line[k]);
+        return;
+    }
     SL_UNROLL
-    for (int64_t k = 0; k < SL_LANES_16; ++k)
-        line[k] = (sl_lanes_16)sl_load_16(from + column[sl_min(k, columns - 1)]);
-    SL_ZIP_UNTIL(SL_LANES_16, sl_zip_square(line));
-    SL_UNROLL
-    for (int64_t k = 0; k < SL_LANES_16; ++k)
+    for (int64_t k = 0; k < count - 1; ++k)
         if (k < rows)
             sl_store_16(to + row[k], (sl_bytes_16)line[k]);
 }
@@ -3267,40 +3317,37 @@ SL_ALWAYS_INLINE sl_words sl_load_low(const element *from)
 /* Zips 8 bytes at *low* with 8 at *high*. */
 SL_ALWAYS_INLINE sl_lanes sl_zip_eights(const element *low, const element *high)
 {
-    return __builtin_shufflevector((sl_lanes)sl_load_low(low), (sl_lanes)sl_load_low(high),
-                                   SL_EACH_OF_16(SL_ZIP_LOW, 0, 16));
+    return sl_zip_low_16((sl_lanes)sl_load_low(low), (sl_lanes)sl_load_low(high));
 }
 
-/* Transposes to 8 rows from 8 bytes of each column: to[row[i] + j] = from[i + column[j]]. */
+/* Transposes to 8 rows from 8 bytes of each column: to[row[i] + j] = from[i + column[j]]; writes the first *rows*. */
 SL_ALWAYS_INLINE void sl_transpose_half(element *restrict to, const int64_t *row, const element *restrict from,
-                                        const int64_t column[16])
+                                        const int64_t column[16], int64_t rows)
 {
     sl_lanes line[8];
     SL_UNROLL
     for (int k = 0; k < 8; ++k)
         line[k] = sl_zip_eights(from + column[k], from + column[k + 8]);
     SL_ZIP_UNTIL(8, sl_zip_half(line));
-    SL_UNROLL
-    for (int k = 0; k < 8; ++k)
-        sl_store_16(to + row[k], (sl_bytes_16)line[k]);
-}
-
-/* Transposes one square, half of its rows at a time: the whole needs 17 registers, and there are 16. */
-SL_ALWAYS_INLINE void sl_transpose_halves(element *restrict to, const int64_t row[SL_LANES_16],
-                                          const element *restrict from, const int64_t column[SL_LANES_16])
-{
-    sl_transpose_half(to, row, from, column);
-    sl_transpose_half(to, row + 8, from + 8, column);
+    sl_store_first(to, row, line, rows, 8);
 }
 #endif
 
+/* Transposes one square of 16 bytes; writes the first *rows* rows, the first one first. */
 SL_OUT_OF_LINE void sl_transpose_square(element *restrict to, const int64_t *row, const element *restrict from,
-                                        const int64_t *column)
+                                        const int64_t *column, int64_t rows)
 {
-#if SL_HAS_HALVES
-    sl_transpose_halves(to, row, from, column);
+#if SL_HAS_HALVES /* half of its rows at a time: the whole needs 17 registers, and there are 16 */
+    sl_transpose_half(to, row, from, column, rows);
+    if (rows > 8)
+        sl_transpose_half(to, row + 8, from + 8, column, rows - 8);
 #else
-    sl_transpose_square_of(to, row, from, column, SL_LANES_16, SL_LANES_16);
+    sl_lanes_16 line[SL_LANES_16];
+    SL_UNROLL
+    for (int64_t k = 0; k < SL_LANES_16; ++k)
+        line[k] = (sl_lanes_16)sl_load_16(from + column[k]);
+    SL_ZIP_UNTIL(SL_LANES_16, sl_zip_square(line));
+    sl_store_first(to, row, line, rows, SL_LANES_16);
 #endif
 }
 #endif
@@ -3318,15 +3365,6 @@ SL_OUT_OF_LINE void sl_transpose_square(element *restrict to, const int64_t *row
 #define SL_STRIP SL_LANES_16
 #else
 #define SL_STRIP (2 * SL_LANES_16)
-#if SL_ELEMENT_SIZE == 1
-#define SL_EACH_OF_STRIP SL_LIST_32
-#elif SL_ELEMENT_SIZE == 2
-#define SL_EACH_OF_STRIP SL_LIST_16
-#elif SL_ELEMENT_SIZE == 4
-#define SL_EACH_OF_STRIP SL_LIST_8
-#else
-#define SL_EACH_OF_STRIP SL_LIST_4
-#endif
 #endif
 
 /* Transposes rows i to i + SL_LANES_16 of a strip, whose columns begin at *at*.  Without a table *row*, the offset of a
@@ -3367,9 +3405,8 @@ SL_ALWAYS_INLINE void sl_zip_pair(sl_lanes_32 row[SL_LANES_16])
     SL_UNROLL
     for (int64_t k = 0; k < SL_LANES_16 / 2; ++k) {
         const sl_lanes_32 a = row[k], b = row[k + SL_LANES_16 / 2];
-        zipped[2 * k] = __builtin_shufflevector(a, b, SL_EACH_OF_STRIP(SL_ZIP_GROUPS_LOW, 0, SL_STRIP, SL_LANES_16));
-        zipped[2 * k + 1] =
-            __builtin_shufflevector(a, b, SL_EACH_OF_STRIP(SL_ZIP_GROUPS_HIGH, 0, SL_STRIP, SL_LANES_16));
+        zipped[2 * k] = sl_zip_low_32(a, b);
+        zipped[2 * k + 1] = sl_zip_high_32(a, b);
     }
     SL_UNROLL
     for (int64_t k = 0; k < SL_LANES_16; ++k)
@@ -3783,7 +3820,7 @@ SL_DECLARE_PART(sl_transpose_part)
             } else if (tall)
                 sl_transpose_tall(to + j, row + i, from + i, column + j);
             else
-                sl_transpose_square(to + j, row + i, from + i, column + j);
+                sl_transpose_square(to + j, row + i, from + i, column + j, SL_LANES_16);
         }
 #endif
 }
@@ -3800,23 +3837,27 @@ SL_OUT_OF_LINE void sl_copy_out_of_line(element *restrict to, const element *res
 SL_DECLARE_THIN(sl_transpose_thin)
 {
     const int64_t high = sl_min(rows, SL_LANES_16), wide = sl_min(columns, SL_LANES_16);
-    int64_t first_i = 0, first_j = 0, line[SL_LANES_16];
+    int64_t first_i = 0, first_j = 0, line[SL_LANES_16], across[SL_LANES_16];
+    /* What is beyond the piece is its last row or column. */
+    if (columns < SL_LANES_16)
+        for (int64_t k = 0; k < SL_LANES_16; ++k)
+            across[k] = column[sl_min(k, columns - 1)];
 #if SL_SQUARES_PER_VECTOR > 1
-    /* What is beyond the piece is its last row or column.  The last row is written first, and again after that. */
-    for (int64_t k = 0; k < SL_LANES_16; ++k)
-        line[k] = rows < SL_LANES_16 ? row[sl_min(k, rows - 1)] : column[sl_min(k, columns - 1)];
-    if (rows < SL_LANES_16)
+    if (rows < SL_LANES_16) {
+        for (int64_t k = 0; k < SL_LANES_16; ++k) /* the last row is written first, and again after that */
+            line[k] = row[sl_min(k, rows - 1)];
         for (; first_j + SL_LANES_MAX <= columns; first_j += SL_LANES_MAX) {
             if (column[first_j + SL_LANES_MAX - 1] + SL_LANES_16 > readable)
                 break;
             sl_transpose_flat(to + first_j, line, from, column + first_j);
         }
-    else
+    } else {
         for (; first_i + SL_LANES_MAX <= rows; first_i += SL_LANES_MAX) {
             if (row[first_i + SL_LANES_MAX - 1] + SL_LANES_16 > writable)
                 break;
-            sl_transpose_tall(to, row + first_i, from + first_i, line);
+            sl_transpose_tall(to, row + first_i, from + first_i, across);
         }
+    }
 #endif
     for (int64_t k = 0; k < SL_LANES_16; ++k)
         line[k] = k * SL_LANES_16;
@@ -3827,13 +3868,13 @@ SL_DECLARE_THIN(sl_transpose_thin)
             const int reads = high == SL_LANES_16 || column[j + wide - 1] + SL_LANES_16 <= readable;
             const int writes = wide == SL_LANES_16 || row[i + high - 1] + SL_LANES_16 <= writable;
             if (reads && writes) {
-                sl_transpose_square_of(to + j, row + i, from + i, column + j, high, wide);
+                sl_transpose_square(to + j, row + i, from + i, wide < SL_LANES_16 ? across : column + j, high);
                 continue;
             }
             memset(block[0], 0, sizeof block[0]);
             for (int64_t k = 0; k < wide; ++k)
                 sl_copy_out_of_line(block[0] + k * SL_LANES_16, from + i + column[j + k], high);
-            sl_transpose_square(block[1], line, block[0], line);
+            sl_transpose_square(block[1], line, block[0], line, high);
             for (int64_t k = 0; k < high; ++k)
                 sl_copy_out_of_line(to + j + row[i + k], block[1] + k * SL_LANES_16, wide);
         }
@@ -3934,10 +3975,8 @@ SL_OUT_OF_LINE void sl_transpose_lines(element *restrict to, const int64_t row[S
             for (int64_t v = 0; v < SL_VECTORS_PER_LINE; ++v) {
                 const sl_lanes a = (sl_lanes)sl_load_max(first + v * SL_LANES_MAX);
                 const sl_lanes b = (sl_lanes)sl_load_max(second + v * SL_LANES_MAX);
-                block[g][v][0][k] =
-                    __builtin_shufflevector(a, b, SL_EACH_OF_MAX(SL_ZIP_GROUPS_LOW, 0, SL_LANES_MAX, SL_LANES_16));
-                block[g][v][1][k] =
-                    __builtin_shufflevector(a, b, SL_EACH_OF_MAX(SL_ZIP_GROUPS_HIGH, 0, SL_LANES_MAX, SL_LANES_16));
+                block[g][v][0][k] = sl_zip_low_max(a, b);
+                block[g][v][1][k] = sl_zip_high_max(a, b);
             }
         }
     for (int64_t v = 0; v < SL_VECTORS_PER_LINE; ++v)
@@ -5082,8 +5121,8 @@ SL_ALWAYS_INLINE void sl_zip_vectors(sl_lanes_16 row[SL_LANES_16], const int vec
     SL_UNROLL
     for (int k = 0; k < vectors / 2; ++k) {
         const sl_lanes_16 a = row[k], b = row[k + vectors / 2];
-        zipped[2 * k] = __builtin_shufflevector(a, b, SL_EACH_OF_16(SL_ZIP_LOW, 0, SL_LANES_16));
-        zipped[2 * k + 1] = __builtin_shufflevector(a, b, SL_EACH_OF_16(SL_ZIP_HIGH, 0, SL_LANES_16));
+        zipped[2 * k] = sl_zip_low_16(a, b);
+        zipped[2 * k + 1] = sl_zip_high_16(a, b);
     }
     SL_UNROLL
     for (int k = 0; k < vectors; ++k)

@@ -8,7 +8,7 @@ from functools import cache
 from pkgutil import get_data
 from string import Template
 
-from symlayout_codegen.emit.runtime import APART, NIBBLES, PARTS, VALUES, in_order, join
+from symlayout_codegen.emit.runtime import NIBBLES, PARTS, VALUES, in_order, join
 from symlayout_codegen.emit.text import comment_text, folded, signature
 from symlayout_codegen.ir.identifiers import PARTED, rename_signature
 from symlayout_codegen.ir.nest import Nest
@@ -79,15 +79,15 @@ def runtime(halves: bool, computes: bool = False) -> dict[str, str]:
     return _headers([name for name in PARTS if computes or name not in VALUES], halves)
 
 
-def runtime_of(body: Body, halves: bool, linked: bool = False) -> dict[str, str]:
+def runtime_of(body: Body, halves: bool, linked: Collection[str] = ()) -> dict[str, str]:
     """Return the runtime's headers by name, with the parts that the statements *body* call: less to compile.
 
-    Where the kernel is *linked* to transposes that are compiled apart, they have the prototypes of those.
+    Of the parts to which the kernel is *linked*, since they are compiled apart, they have the prototypes.
     """
     names = ["shares", *sorted(parts_of(body, halves))]
     if linked:
         names = ["far_stores", *("streams" if name == "split_join" else name for name in names)]
-    return _headers(names, halves, APART if linked else frozenset())
+    return _headers(names, halves, linked)
 
 
 def parts_of(body: Body, halves: bool) -> frozenset[str]:
@@ -95,7 +95,7 @@ def parts_of(body: Body, halves: bool) -> frozenset[str]:
     return frozenset(name for statement in walk(body) if (name := _part(statement, halves)))
 
 
-def _headers(names: list[str], halves: bool, apart: frozenset[str] = frozenset()) -> dict[str, str]:
+def _headers(names: list[str], halves: bool, apart: Collection[str] = ()) -> dict[str, str]:
     """Return the headers that have the parts *names* and what they need; those of *apart* are linked."""
     whole = [name for name in in_order(names, apart) if name not in NIBBLES | VALUES]
     first = f"{_CALLS_ONLY}#define SL_LINKED\n\n" if apart else f"{_gcc_options()}\n"

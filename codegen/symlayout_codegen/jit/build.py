@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 
@@ -23,6 +24,9 @@ from symlayout_codegen.jit.shared_objects import OBJECT, SharedObjects, object_f
 
 # No warnings: nobody reads them, and they take time.  Where a short loop lies took up to half of its time.
 FLAGS = ("-std=c11", "-O3", "-falign-loops=32", "-fPIC", "-shared")
+
+_ALONE = ("-nostdlib",) if sys.platform.startswith("linux") else ()
+"""What has the linker search no libraries, which takes two thirds of its time: the process has what kernels call."""
 
 _GUARD = "instruction_set.h"
 
@@ -126,12 +130,33 @@ def _link(
             with compiling(texts, command, object_flags(flags), made=OBJECT) as finish:
                 linked = {OBJECT: finish()[0], **objects()}
             texts = {}
+    if _ALONE:
+        try:
+            return _library(texts, command, [*flags, *_ALONE], linked, declarations)
+        except CompilerError as error:  # perhaps CFLAGS asks for what only libraries have
+            if not isinstance(error, _Unusable) and "undefined" not in error.log:
+                raise
+    return _library(texts, command, flags, linked, declarations)
+
+
+class _Unusable(CompilerError):
+    """What the compiler built cannot be loaded, or has not all functions."""
+
+
+def _library(
+    texts: Mapping[str, str],
+    command: Sequence[str],
+    flags: Sequence[str],
+    linked: Mapping[str, bytes],
+    declarations: Mapping[str, str],
+) -> tuple[bytes, Functions]:
+    """Return the library of *texts* and of the objects *linked*, and its functions."""
     with compiling(texts, command, flags, linked) as finish:
         content, log = finish()
     with held_off:
         try:
             return content, load_functions(content, declarations)
         except CompilerError as error:
-            raise CompilerError(str(error), log) from error
+            raise _Unusable(str(error), log) from error
         except OSError as error:
             raise no_folder(error) from error

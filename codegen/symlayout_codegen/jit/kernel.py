@@ -13,7 +13,7 @@ from typing import Any
 
 from symlayout_codegen.emit.header import KERNELS_HEADER, print_header, runtime_of
 from symlayout_codegen.emit.printer import describe, print_packed, print_program, print_ways
-from symlayout_codegen.emit.transposes import ALL_WAYS, compiled_apart
+from symlayout_codegen.emit.transposes import ALL_WAYS, compiled_apart, linked_parts
 from symlayout_codegen.errors import CompilerError, PreconditionFailed
 from symlayout_codegen.ir.choice import MODEL, Choice
 from symlayout_codegen.ir.identifiers import PACKED, PARTED, WAYS, rename_signature
@@ -248,7 +248,7 @@ def _texts(program: Program, element_size: int, ways: int) -> dict[str, str]:
         print_packed(nest),
         print_ways(program, element_size, linked),
     )
-    runtime = runtime_of(program.body, nest.halves, linked=apart is not None)
+    runtime = runtime_of(program.body, nest.halves, linked_parts(apart))
     return {KERNELS_HEADER: print_header([nest]), **runtime, **(apart or {}), SOURCE: "".join(parts)}
 
 

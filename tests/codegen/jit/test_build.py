@@ -79,6 +79,28 @@ def test_cc_that_is_not_quoted_right(monkeypatch: pytest.MonkeyPatch) -> None:
     assert str(failure()).startswith('CC="gcc \'oops" cannot be split into words: ')
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere libraries have all that they call")
+@pytest.mark.parametrize(
+    ("flags", "alone"),
+    [
+        ("", [True]),
+        ("-fsanitize=undefined", [True, False]),  # calls functions of a library that this process has not loaded
+        ("-Wl,-z,defs", [True, False]),  # the linker refuses what it does not find: memcpy
+    ],
+)
+def test_libraries_are_searched_where_a_kernel_needs_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flags: str, alone: list[bool]
+) -> None:
+    seen = tmp_path / "seen"
+    monkeypatch.setenv("CC", script(tmp_path, f'echo "$@" >> {seen}; exec {shutil.which("gcc")} "$@"'))
+    monkeypatch.setenv("CFLAGS", flags)
+    kernel = compile_nest(nests.transpose(), 2, ways=0)
+    assert ["-nostdlib" in line.split() for line in seen.read_text().splitlines() if "-shared" in line.split()] == alone
+    out = bytearray(2 * 3 * 5)
+    kernel((3, 5), [bytes(range(30))], out)
+    assert out == bytes(b for j in range(5) for i in range(3) for b in (2 * (5 * i + j), 2 * (5 * i + j) + 1))
+
+
 def test_cc_with_arguments_and_cflags_reach_the_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = tmp_path / "seen"
     real = shutil.which("cc")

@@ -44,6 +44,9 @@ APART = frozenset(
 )
 """The parts that may be compiled apart, once for many kernels, which then have only their prototypes."""
 
+OWN_CACHES = "cache_sizes"
+"""The part that the object of tiles has for all that a kernel is linked to; without tiles, the kernel itself has it."""
+
 _INCLUDE = re.compile(r'^#include "(\w+)\.h"\n', re.MULTILINE)
 _GLUE = re.compile(r'^#(?:pragma once|include "\w+\.h")\n', re.MULTILINE)
 

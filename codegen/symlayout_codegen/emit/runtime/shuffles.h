@@ -70,9 +70,6 @@ typedef uint16_t sl_lanes_8 __attribute__((vector_size(8)));
 /* Elements of a and b in turn: the first half, the second half. */
 #define SL_ZIP_LOW(i, n) (i) / 2 + (i) % 2 * (n)
 #define SL_ZIP_HIGH(i, n) (n) / 2 + (i) / 2 + (i) % 2 * (n)
-/* The same in each group of g elements. */
-#define SL_ZIP_GROUPS_LOW(i, n, g) (i) / (g) * (g) + (i) % (g) / 2 + (i) % 2 * (n)
-#define SL_ZIP_GROUPS_HIGH(i, n, g) (i) / (g) * (g) + (g) / 2 + (i) % (g) / 2 + (i) % 2 * (n)
 /* Every third element, from r on, of a, b and c: first from a and b, then from that result and c. */
 #define SL_UNZIP_3(i, n, r) (3 * (i) + (r) < 2 * (n) ? 3 * (i) + (r) : 0)
 #define SL_UNZIP_3_LAST(i, n, r) (3 * (i) + (r) < 2 * (n) ? (i) : 3 * (i) + (r) - (n))

@@ -42,10 +42,8 @@ SL_OUT_OF_LINE void sl_transpose_lines(element *restrict to, const int64_t row[S
             for (int64_t v = 0; v < SL_VECTORS_PER_LINE; ++v) {
                 const sl_lanes a = (sl_lanes)sl_load_max(first + v * SL_LANES_MAX);
                 const sl_lanes b = (sl_lanes)sl_load_max(second + v * SL_LANES_MAX);
-                block[g][v][0][k] =
-                    __builtin_shufflevector(a, b, SL_EACH_OF_MAX(SL_ZIP_GROUPS_LOW, 0, SL_LANES_MAX, SL_LANES_16));
-                block[g][v][1][k] =
-                    __builtin_shufflevector(a, b, SL_EACH_OF_MAX(SL_ZIP_GROUPS_HIGH, 0, SL_LANES_MAX, SL_LANES_16));
+                block[g][v][0][k] = sl_zip_low_max(a, b);
+                block[g][v][1][k] = sl_zip_high_max(a, b);
             }
         }
     for (int64_t v = 0; v < SL_VECTORS_PER_LINE; ++v)

@@ -42,7 +42,7 @@ SL_DECLARE_PART(sl_transpose_part)
             } else if (tall)
                 sl_transpose_tall(to + j, row + i, from + i, column + j);
             else
-                sl_transpose_square(to + j, row + i, from + i, column + j);
+                sl_transpose_square(to + j, row + i, from + i, column + j, SL_LANES_16);
         }
 #endif
 }
@@ -59,23 +59,27 @@ SL_OUT_OF_LINE void sl_copy_out_of_line(element *restrict to, const element *res
 SL_DECLARE_THIN(sl_transpose_thin)
 {
     const int64_t high = sl_min(rows, SL_LANES_16), wide = sl_min(columns, SL_LANES_16);
-    int64_t first_i = 0, first_j = 0, line[SL_LANES_16];
+    int64_t first_i = 0, first_j = 0, line[SL_LANES_16], across[SL_LANES_16];
+    /* What is beyond the piece is its last row or column. */
+    if (columns < SL_LANES_16)
+        for (int64_t k = 0; k < SL_LANES_16; ++k)
+            across[k] = column[sl_min(k, columns - 1)];
 #if SL_SQUARES_PER_VECTOR > 1
-    /* What is beyond the piece is its last row or column.  The last row is written first, and again after that. */
-    for (int64_t k = 0; k < SL_LANES_16; ++k)
-        line[k] = rows < SL_LANES_16 ? row[sl_min(k, rows - 1)] : column[sl_min(k, columns - 1)];
-    if (rows < SL_LANES_16)
+    if (rows < SL_LANES_16) {
+        for (int64_t k = 0; k < SL_LANES_16; ++k) /* the last row is written first, and again after that */
+            line[k] = row[sl_min(k, rows - 1)];
         for (; first_j + SL_LANES_MAX <= columns; first_j += SL_LANES_MAX) {
             if (column[first_j + SL_LANES_MAX - 1] + SL_LANES_16 > readable)
                 break;
             sl_transpose_flat(to + first_j, line, from, column + first_j);
         }
-    else
+    } else {
         for (; first_i + SL_LANES_MAX <= rows; first_i += SL_LANES_MAX) {
             if (row[first_i + SL_LANES_MAX - 1] + SL_LANES_16 > writable)
                 break;
-            sl_transpose_tall(to, row + first_i, from + first_i, line);
+            sl_transpose_tall(to, row + first_i, from + first_i, across);
         }
+    }
 #endif
     for (int64_t k = 0; k < SL_LANES_16; ++k)
         line[k] = k * SL_LANES_16;
@@ -86,13 +90,13 @@ SL_DECLARE_THIN(sl_transpose_thin)
             const int reads = high == SL_LANES_16 || column[j + wide - 1] + SL_LANES_16 <= readable;
             const int writes = wide == SL_LANES_16 || row[i + high - 1] + SL_LANES_16 <= writable;
             if (reads && writes) {
-                sl_transpose_square_of(to + j, row + i, from + i, column + j, high, wide);
+                sl_transpose_square(to + j, row + i, from + i, wide < SL_LANES_16 ? across : column + j, high);
                 continue;
             }
             memset(block[0], 0, sizeof block[0]);
             for (int64_t k = 0; k < wide; ++k)
                 sl_copy_out_of_line(block[0] + k * SL_LANES_16, from + i + column[j + k], high);
-            sl_transpose_square(block[1], line, block[0], line);
+            sl_transpose_square(block[1], line, block[0], line, high);
             for (int64_t k = 0; k < high; ++k)
                 sl_copy_out_of_line(to + j + row[i + k], block[1] + k * SL_LANES_16, wide);
         }

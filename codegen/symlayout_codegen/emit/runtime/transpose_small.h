@@ -18,8 +18,8 @@ SL_ALWAYS_INLINE void sl_zip_vectors(sl_lanes_16 row[SL_LANES_16], const int vec
     SL_UNROLL
     for (int k = 0; k < vectors / 2; ++k) {
         const sl_lanes_16 a = row[k], b = row[k + vectors / 2];
-        zipped[2 * k] = __builtin_shufflevector(a, b, SL_EACH_OF_16(SL_ZIP_LOW, 0, SL_LANES_16));
-        zipped[2 * k + 1] = __builtin_shufflevector(a, b, SL_EACH_OF_16(SL_ZIP_HIGH, 0, SL_LANES_16));
+        zipped[2 * k] = sl_zip_low_16(a, b);
+        zipped[2 * k + 1] = sl_zip_high_16(a, b);
     }
     SL_UNROLL
     for (int k = 0; k < vectors; ++k)

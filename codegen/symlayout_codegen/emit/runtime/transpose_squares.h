@@ -114,18 +114,18 @@ SL_OUT_OF_LINE void sl_transpose_tall_pair(element *restrict to, const int64_t r
 }
 #endif
 
-/* Transposes one square of 16 bytes; reads the first *columns* columns and writes the first *rows* rows. */
-SL_ALWAYS_INLINE void sl_transpose_square_of(element *restrict to, const int64_t row[SL_LANES_16],
-                                             const element *restrict from, const int64_t column[SL_LANES_16],
-                                             int64_t rows, int64_t columns)
+/* Stores the first *rows* of *count* rows, a literal. */
+SL_ALWAYS_INLINE void sl_store_first(element *restrict to, const int64_t *row, const sl_lanes_16 *line, int64_t rows,
+                                     const int64_t count)
 {
-    sl_lanes_16 line[SL_LANES_16];
+    if (rows >= count) {
+        SL_UNROLL
+        for (int64_t k = 0; k < count; ++k)
+            sl_store_16(to + row[k], (sl_bytes_16)line[k]);
+        return;
+    }
     SL_UNROLL
-    for (int64_t k = 0; k < SL_LANES_16; ++k)
-        line[k] = (sl_lanes_16)sl_load_16(from + column[sl_min(k, columns - 1)]);
-    SL_ZIP_UNTIL(SL_LANES_16, sl_zip_square(line));
-    SL_UNROLL
-    for (int64_t k = 0; k < SL_LANES_16; ++k)
+    for (int64_t k = 0; k < count - 1; ++k)
         if (k < rows)
             sl_store_16(to + row[k], (sl_bytes_16)line[k]);
 }
@@ -141,40 +141,37 @@ SL_ALWAYS_INLINE sl_words sl_load_low(const element *from)
 /* Zips 8 bytes at *low* with 8 at *high*. */
 SL_ALWAYS_INLINE sl_lanes sl_zip_eights(const element *low, const element *high)
 {
-    return __builtin_shufflevector((sl_lanes)sl_load_low(low), (sl_lanes)sl_load_low(high),
-                                   SL_EACH_OF_16(SL_ZIP_LOW, 0, 16));
+    return sl_zip_low_16((sl_lanes)sl_load_low(low), (sl_lanes)sl_load_low(high));
 }
 
-/* Transposes to 8 rows from 8 bytes of each column: to[row[i] + j] = from[i + column[j]]. */
+/* Transposes to 8 rows from 8 bytes of each column: to[row[i] + j] = from[i + column[j]]; writes the first *rows*. */
 SL_ALWAYS_INLINE void sl_transpose_half(element *restrict to, const int64_t *row, const element *restrict from,
-                                        const int64_t column[16])
+                                        const int64_t column[16], int64_t rows)
 {
     sl_lanes line[8];
     SL_UNROLL
     for (int k = 0; k < 8; ++k)
         line[k] = sl_zip_eights(from + column[k], from + column[k + 8]);
     SL_ZIP_UNTIL(8, sl_zip_half(line));
-    SL_UNROLL
-    for (int k = 0; k < 8; ++k)
-        sl_store_16(to + row[k], (sl_bytes_16)line[k]);
-}
-
-/* Transposes one square, half of its rows at a time: the whole needs 17 registers, and there are 16. */
-SL_ALWAYS_INLINE void sl_transpose_halves(element *restrict to, const int64_t row[SL_LANES_16],
-                                          const element *restrict from, const int64_t column[SL_LANES_16])
-{
-    sl_transpose_half(to, row, from, column);
-    sl_transpose_half(to, row + 8, from + 8, column);
+    sl_store_first(to, row, line, rows, 8);
 }
 #endif
 
+/* Transposes one square of 16 bytes; writes the first *rows* rows, the first one first. */
 SL_OUT_OF_LINE void sl_transpose_square(element *restrict to, const int64_t *row, const element *restrict from,
-                                        const int64_t *column)
+                                        const int64_t *column, int64_t rows)
 {
-#if SL_HAS_HALVES
-    sl_transpose_halves(to, row, from, column);
+#if SL_HAS_HALVES /* half of its rows at a time: the whole needs 17 registers, and there are 16 */
+    sl_transpose_half(to, row, from, column, rows);
+    if (rows > 8)
+        sl_transpose_half(to, row + 8, from + 8, column, rows - 8);
 #else
-    sl_transpose_square_of(to, row, from, column, SL_LANES_16, SL_LANES_16);
+    sl_lanes_16 line[SL_LANES_16];
+    SL_UNROLL
+    for (int64_t k = 0; k < SL_LANES_16; ++k)
+        line[k] = (sl_lanes_16)sl_load_16(from + column[k]);
+    SL_ZIP_UNTIL(SL_LANES_16, sl_zip_square(line));
+    sl_store_first(to, row, line, rows, SL_LANES_16);
 #endif
 }
 #endif

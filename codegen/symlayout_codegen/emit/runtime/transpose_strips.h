@@ -17,15 +17,6 @@
 #define SL_STRIP SL_LANES_16
 #else
 #define SL_STRIP (2 * SL_LANES_16)
-#if SL_ELEMENT_SIZE == 1
-#define SL_EACH_OF_STRIP SL_LIST_32
-#elif SL_ELEMENT_SIZE == 2
-#define SL_EACH_OF_STRIP SL_LIST_16
-#elif SL_ELEMENT_SIZE == 4
-#define SL_EACH_OF_STRIP SL_LIST_8
-#else
-#define SL_EACH_OF_STRIP SL_LIST_4
-#endif
 #endif
 
 /* Transposes rows i to i + SL_LANES_16 of a strip, whose columns begin at *at*.  Without a table *row*, the offset of a
@@ -66,9 +57,8 @@ SL_ALWAYS_INLINE void sl_zip_pair(sl_lanes_32 row[SL_LANES_16])
     SL_UNROLL
     for (int64_t k = 0; k < SL_LANES_16 / 2; ++k) {
         const sl_lanes_32 a = row[k], b = row[k + SL_LANES_16 / 2];
-        zipped[2 * k] = __builtin_shufflevector(a, b, SL_EACH_OF_STRIP(SL_ZIP_GROUPS_LOW, 0, SL_STRIP, SL_LANES_16));
-        zipped[2 * k + 1] =
-            __builtin_shufflevector(a, b, SL_EACH_OF_STRIP(SL_ZIP_GROUPS_HIGH, 0, SL_STRIP, SL_LANES_16));
+        zipped[2 * k] = sl_zip_low_32(a, b);
+        zipped[2 * k + 1] = sl_zip_high_32(a, b);
     }
     SL_UNROLL
     for (int64_t k = 0; k < SL_LANES_16; ++k)

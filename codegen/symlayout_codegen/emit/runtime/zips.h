@@ -19,6 +19,44 @@
 /* Whether rows of 16 bytes that follow each other are written by whole vectors, which hold several. */
 #define SL_HAS_DENSE_SQUARES (SL_SQUARES_PER_VECTOR > 1 && SL_LANES_16 >= SL_SQUARES_PER_VECTOR)
 
+/* The lanes from *a* on and those from *b* on in turn, 16 bytes of them; the same for two and for four groups of 16
+ * bytes side by side.  A list of numbers: the compiler reads it many times faster than lists of quotients. */
+#if SL_ELEMENT_SIZE == 1
+#define SL_IN_TURN(a, b)                                                                                             \
+    (a), (b), (a) + 1, (b) + 1, (a) + 2, (b) + 2, (a) + 3, (b) + 3, (a) + 4, (b) + 4, (a) + 5, (b) + 5, (a) + 6,     \
+        (b) + 6, (a) + 7, (b) + 7
+#elif SL_ELEMENT_SIZE == 2
+#define SL_IN_TURN(a, b) (a), (b), (a) + 1, (b) + 1, (a) + 2, (b) + 2, (a) + 3, (b) + 3
+#elif SL_ELEMENT_SIZE == 4
+#define SL_IN_TURN(a, b) (a), (b), (a) + 1, (b) + 1
+#else
+#define SL_IN_TURN(a, b) (a), (b)
+#endif
+#define SL_IN_TURN_2(a, b) SL_IN_TURN(a, b), SL_IN_TURN((a) + SL_LANES_16, (b) + SL_LANES_16)
+#define SL_IN_TURN_4(a, b) SL_IN_TURN_2(a, b), SL_IN_TURN_2((a) + 2 * SL_LANES_16, (b) + 2 * SL_LANES_16)
+
+/* Defines what zips each 16 bytes of a vector of *n* lanes with those of another: the first halves, the second ones. */
+#define SL_DEFINE_ZIPS(suffix, vector, each, n)                                                                      \
+    SL_ALWAYS_INLINE vector sl_zip_low_##suffix(vector a, vector b)                                                  \
+    {                                                                                                                \
+        return __builtin_shufflevector(a, b, each(0, n));                                                            \
+    }                                                                                                                \
+    SL_ALWAYS_INLINE vector sl_zip_high_##suffix(vector a, vector b)                                                 \
+    {                                                                                                                \
+        return __builtin_shufflevector(a, b, each(SL_LANES_16 / 2, SL_LANES_16 / 2 + n));                            \
+    }
+SL_DEFINE_ZIPS(16, sl_lanes_16, SL_IN_TURN, SL_LANES_16)
+#if SL_VECTOR_BYTES == 16
+SL_DEFINE_ZIPS(max, sl_lanes, SL_IN_TURN, SL_LANES_MAX)
+#else
+SL_DEFINE_ZIPS(32, sl_lanes_32, SL_IN_TURN_2, SL_LANES_32)
+#if SL_VECTOR_BYTES == 32
+SL_DEFINE_ZIPS(max, sl_lanes, SL_IN_TURN_2, SL_LANES_MAX)
+#else
+SL_DEFINE_ZIPS(max, sl_lanes, SL_IN_TURN_4, SL_LANES_MAX)
+#endif
+#endif
+
 /* Does *step*, which doubles the squares that are done, until squares of *size* are: no loop, so that vectors stay in
  * registers at each level of optimisation. */
 #define SL_ZIP_UNTIL(size, step)                                                                                     \
@@ -40,9 +78,8 @@ SL_ALWAYS_INLINE void sl_zip_squares(sl_lanes row[SL_LANES_16])
     SL_UNROLL
     for (int i = 0; i < SL_LANES_16 / 2; ++i) {
         const sl_lanes a = row[i], b = row[i + SL_LANES_16 / 2];
-        zipped[2 * i] = __builtin_shufflevector(a, b, SL_EACH_OF_MAX(SL_ZIP_GROUPS_LOW, 0, SL_LANES_MAX, SL_LANES_16));
-        zipped[2 * i + 1] =
-            __builtin_shufflevector(a, b, SL_EACH_OF_MAX(SL_ZIP_GROUPS_HIGH, 0, SL_LANES_MAX, SL_LANES_16));
+        zipped[2 * i] = sl_zip_low_max(a, b);
+        zipped[2 * i + 1] = sl_zip_high_max(a, b);
     }
     SL_UNROLL
     for (int i = 0; i < SL_LANES_16; ++i)
@@ -63,9 +100,8 @@ SL_ALWAYS_INLINE void sl_zip_half(sl_lanes row[SL_HALF_SQUARE])
     SL_UNROLL
     for (int k = 0; k < SL_HALF_SQUARE / 2; ++k) {
         const sl_lanes a = row[k], b = row[k + SL_HALF_SQUARE / 2];
-        zipped[2 * k] = __builtin_shufflevector(a, b, SL_EACH_OF_MAX(SL_ZIP_GROUPS_LOW, 0, SL_LANES_MAX, SL_LANES_16));
-        zipped[2 * k + 1] =
-            __builtin_shufflevector(a, b, SL_EACH_OF_MAX(SL_ZIP_GROUPS_HIGH, 0, SL_LANES_MAX, SL_LANES_16));
+        zipped[2 * k] = sl_zip_low_max(a, b);
+        zipped[2 * k + 1] = sl_zip_high_max(a, b);
     }
     SL_UNROLL
     for (int k = 0; k < SL_HALF_SQUARE; ++k)
@@ -111,8 +147,8 @@ SL_ALWAYS_INLINE void sl_zip_square(sl_lanes_16 row[SL_LANES_16])
     SL_UNROLL
     for (int k = 0; k < SL_LANES_16 / 2; ++k) {
         const sl_lanes_16 a = row[k], b = row[k + SL_LANES_16 / 2];
-        zipped[2 * k] = __builtin_shufflevector(a, b, SL_EACH_OF_16(SL_ZIP_LOW, 0, SL_LANES_16));
-        zipped[2 * k + 1] = __builtin_shufflevector(a, b, SL_EACH_OF_16(SL_ZIP_HIGH, 0, SL_LANES_16));
+        zipped[2 * k] = sl_zip_low_16(a, b);
+        zipped[2 * k + 1] = sl_zip_high_16(a, b);
     }
     SL_UNROLL
     for (int k = 0; k < SL_LANES_16; ++k)
