@@ -21,6 +21,7 @@ def optimized(folder: Path, text: str, sizes: Sequence[Mapping[str, tuple[int, .
     o.save(after)
     onnx.checker.check_model(str(after), full_check=True)
     assert sl.verify(before, after).verdict is sl.Verdict.PROVED
+    assert {p.verdict for c in o.report.changes for r in c.rewritten for p in r.proofs} <= {sl.Verdict.PROVED}
     again = sl.optimize(after)
     assert again.source.SerializeToString() == after.read_bytes()
     random = np.random.default_rng(0)

@@ -104,3 +104,23 @@ def test_a_value_is_proved_by_those_who_read_it_not_by_all_who_read_the_same(tmp
     m = sl.read_model(tmp_path / "m.onnx")
     changes = merge_equal(EditedGraph(m.source), m, frozenset())
     assert [(each.value, each.ends) for each in changes] == [("b", ("q",)), ("c", ("r",))]
+
+
+def test_equal_values_that_trade_places_have_no_proof_that_says_otherwise(tmp_path: Path) -> None:
+    """Two lengths are values of their own: a range of one is no function of the other, though they are equal."""
+    text = f"""{HEAD} g (float[N,S] x) => (float[N,S] z)
+        <int64 one = {{1}}, float zero = {{0.0}}, float step = {{1.0}}> {{
+        s = Shape(x)
+        a = Gather(s, one)
+        b = Gather(s, one)
+        length = Cast<to = 1>(a)
+        length2 = Cast<to = 1>(b)
+        r = Range(zero, length, step)
+        r2 = Range(zero, length2, step)
+        y = Add(x, r)
+        z = Mul(y, r2)
+    }}"""
+    o = optimized(tmp_path, text, [{"x": (2, 3)}, {"x": (1, 5)}])
+    assert ops(o).count("Range") == 1
+    (range_,) = [each for change in o.report.changes for each in change.rewritten if each.value == "r2"]
+    assert "REFUTED" not in str(range_)
