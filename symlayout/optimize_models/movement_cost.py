@@ -16,7 +16,7 @@ from symlayout.tensors.chain import Tensor
 if TYPE_CHECKING:
     from onnx import NodeProto
 
-IN_PLACE = ("Reshape", "Squeeze", "Unsqueeze", "Flatten", "Identity", "Dropout")
+COPY_FREE = ("Reshape", "Squeeze", "Unsqueeze", "Flatten", "Identity", "Dropout")
 """Operations of ONNX that give a value another shape or name, and need not copy it."""
 _TYPICAL = 16  # what a dim is taken for where two costs cannot be compared for all sizes
 
@@ -144,7 +144,7 @@ def cost_of(nodes: Iterable[NodeProto], tensors: Mapping[str, Tensor | None], mo
             continue
         count += 1
         transposes += node.op_type == "Transpose"
-        if node.op_type in IN_PLACE:
+        if node.op_type in COPY_FREE:
             continue
         for name in outputs:
             t = tensors[name]

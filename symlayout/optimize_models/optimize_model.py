@@ -23,7 +23,7 @@ from symlayout.optimize_models.fold_moves import fold_pads, fold_repeats, split_
 from symlayout.optimize_models.joins.join_elsewhere import join_elsewhere
 from symlayout.optimize_models.joins.negated_parts import negate_factors
 from symlayout.optimize_models.kernel_functions import call_kernels, kernels_of
-from symlayout.optimize_models.movement_cost import IN_PLACE
+from symlayout.optimize_models.movement_cost import COPY_FREE
 from symlayout.optimize_models.movement_regions import cost_of_model, respell_regions
 from symlayout.optimize_models.onnx_graph import EditedGraph
 from symlayout.optimize_models.optimize_report import Change, OptimizeReport
@@ -405,7 +405,7 @@ def _node_counts(model: Model) -> tuple[int, int]:
     busy = (
         n
         for n in nodes
-        if n.op_type not in (*IN_PLACE, "Constant") and any(model.tensors.numbers(out) is None for out in n.output)
+        if n.op_type not in (*COPY_FREE, "Constant") and any(model.tensors.numbers(out) is None for out in n.output)
     )
     return sum(1 for _ in busy), len(nodes)
 
