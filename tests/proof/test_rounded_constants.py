@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +31,30 @@ def test_constants_within_the_rounding_are_equal_under_the_law_only() -> None:
     without = sl.prove_equal(product(W, 1e-5), product(near, 0), budget=10)
     assert without.verdict is sl.Verdict.UNKNOWN
     assert "the law fold-batchnorm holds" in without.obligation
+
+
+def recurrent(weight: sl.Tensor) -> sl.Tensor:
+    sequence, recurrence = sl.tensor("S, B, 8", dtype="float32", name="s"), sl.tensor((1, 8, 8), "float32", name="r")
+    made: sl.Tensor = sl.op("onnx:RNN")(sequence, sl.reshape(weight, (1, 8, 8)), recurrence, hidden_size=8)[0]
+    return made
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        pytest.param(recurrent, id="an operation without a declaration"),
+        pytest.param(lambda weight: sl.onnx.pow(X, sl.reshape(weight, (64,))[:8]), id="an exponent"),
+        pytest.param(lambda weight: sl.concatenate([X, weight], axis=0), id="movement"),
+    ],
+)
+def test_constants_within_the_rounding_are_equal_where_no_formula_compares_them(
+    read: Callable[[sl.Tensor], sl.Tensor],
+) -> None:
+    near = np.nextafter(W, np.float32(9))
+    proof = sl.prove_equal(read(sl.constant(W, rounding=1e-5)), read(sl.constant(near)), laws=FOLD)
+    assert (proof.verdict, proof.laws) == (sl.Verdict.PROVED, FOLD)
+    proof = sl.prove_equal(read(sl.constant(W, rounding=1e-9)), read(sl.constant(near)), laws=FOLD, budget=10)
+    assert proof.verdict is not sl.Verdict.PROVED
 
 
 @pytest.mark.parametrize(("rounding", "factor"), [(0, 1 + 2**-22), (1e-5, 1 + 2**-10)])
