@@ -18,7 +18,8 @@ help:
 	@echo "make fuzz    a long run of random chains and claims; N=n for how many cases and claims, JOBS=n for processes,"
 	@echo "             SUMMARY=f.json to go on from the counts of an earlier run (f.json.cases has those of the chains)"
 	@echo "             then the installed frameworks are asked, CASES=n times each"
-	@echo "make promises  the attacks on what docs/guarantees.md promises, at length"
+	@echo "make promises  the attacks on what docs/guarantees.md promises, at length; and every combination of choices where"
+	@echo "             make test-all takes each pair of them"
 	@echo "make coverage  lines and branches of the algebra, the backend and the cache that the tests run; at least 95 %"
 	@echo "make images  draw the pictures of the documentation again"
 	@echo "make strict-c   every generated file by gcc and clang, at -O2 and -O3, and once by each gcc-N and clang-N that is"
@@ -86,6 +87,7 @@ promises: $(VENV)/test.stamp
 	$(BIN)/python -m tests.promises.gcov --march x86-64-v3
 	$(BIN)/python -m tests.promises.gcov --portable
 	$(BIN)/python -m tests.mutation.mutate
+	$(BIN)/python -m pytest -q $(PARALLEL) -m exhaustive --exhaustive
 
 # Processes that tests start are counted too.  What takes the time of the processor for a measure may fail while counted.
 coverage: $(VENV)/coverage.stamp

@@ -3,6 +3,8 @@
 ``--after-quick`` leaves out what ``make test`` has run in the same way: tests that are not slow and have no random
 examples, for which the profile ``quick`` makes no difference.
 
+Tests with the marker ``exhaustive`` are left to ``make promises``, which runs them by ``--exhaustive``.
+
 ``--processor-times=N`` shows the N tests that took the most processor time, children included: a time that other
 processes hardly change, unlike the durations of pytest.
 """
@@ -17,6 +19,7 @@ import pytest
 from hypothesis import settings
 
 from symlayout_codegen.limits import limits
+from tests.support.effort import examples
 
 limits.compiler_seconds = 3600.0  # a compiler that hangs is what some tests are about; a machine that is busy is not
 settings.register_profile("quick", max_examples=10)
@@ -29,12 +32,15 @@ _PROPERTY = "processor seconds"
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--after-quick", action="store_true", help="leave out what make test has run in the same way")
+    parser.addoption("--exhaustive", action="store_true", help="run what is marked so too, and not only in samples")
     parser.addoption("--processor-times", type=int, default=0, metavar="N", help="show the longest N")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark as slow all cases but the sample where a test has the marker ``sample``; obey ``--after-quick``."""
+    """Mark as slow all cases but the sample where a test has the marker ``sample``; obey the options."""
+    if not config.getoption("--exhaustive"):
+        _keep(config, items, [not item.get_closest_marker("exhaustive") for item in items])
     cases: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
         if item.get_closest_marker("sample"):
@@ -48,16 +54,20 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             if k not in kept:
                 item.add_marker(pytest.mark.slow)
     if config.getoption("--after-quick"):
-        differs = [bool(item.get_closest_marker("slow")) or _has_random_examples(item) for item in items]
-        config.hook.pytest_deselected(items=[item for item, kept in zip(items, differs, strict=True) if not kept])
-        items[:] = [item for item, kept in zip(items, differs, strict=True) if kept]
+        _keep(config, items, [bool(item.get_closest_marker("slow")) or _has_random_examples(item) for item in items])
+
+
+def _keep(config: pytest.Config, items: list[pytest.Item], kept: list[bool]) -> None:
+    """Deselect the *items* that are not *kept*."""
+    config.hook.pytest_deselected(items=[item for item, keep in zip(items, kept, strict=True) if not keep])
+    items[:] = [item for item, keep in zip(items, kept, strict=True) if keep]
 
 
 def _has_random_examples(item: pytest.Item) -> bool:
-    """Return whether the profile may change the number of examples: in hypothesis tests, and where a file asks."""
+    """Return whether the profile may change the number of examples: of hypothesis, and where a file asks for it."""
     if not isinstance(item, pytest.Function):
         return False
-    return getattr(item.obj, "is_hypothesis_test", False) or "examples" in vars(item.module)
+    return getattr(item.obj, "is_hypothesis_test", False) or vars(item.module).get("examples") is examples
 
 
 @pytest.hookimpl(wrapper=True)

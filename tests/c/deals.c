@@ -1,20 +1,8 @@
 /* Random rows dealt out by sl_deal, between rows of fill, beside an element at a time; the arrays end where their last
  * element does. */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include "symlayout_runtime.h"
-
-static uint64_t state = 88172645463325252u;
-
-/* A number from 0 to n - 1. */
-static int64_t below(int64_t n)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return (int64_t)(state % (uint64_t)n);
-}
+#include "drawn.h"
 
 static int differs(void)
 {
@@ -36,8 +24,7 @@ static int differs(void)
     memset(&value, 0x55, sizeof value);
     memset(to, 0xAA, to_size);
     memset(expected, 0xAA, to_size);
-    for (size_t i = 0; i < from_size; ++i)
-        ((unsigned char *)from)[i] = (unsigned char)below(256);
+    draw_bytes(from, from_size);
     for (int64_t r = 0; r < rows; ++r)
         for (int64_t i = 0; i < k; ++i)
             for (int64_t j = 0; j < columns; ++j) {

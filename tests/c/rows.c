@@ -1,22 +1,13 @@
 /* The runtime's copies and fills of rows and grids, of any length and at any steps, beside loops over single elements.
  * Each buffer ends where the rows do, so that the sanitizers see what is read or written outside. */
 #include <stdio.h>
-#include <stdlib.h>
 #include "symlayout_runtime.h"
-
-static uint64_t state = 12345;
-
-static int64_t below(int64_t n)
-{
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    return (int64_t)((state >> 33) % (uint64_t)n);
-}
+#include "drawn.h"
 
 static element *elements(int64_t count)
 {
     element *const made = malloc((size_t)count * sizeof(element));
-    for (int64_t i = 0; i < count * (int64_t)sizeof(element); ++i)
-        ((unsigned char *)made)[i] = (unsigned char)below(256);
+    draw_bytes(made, (size_t)count * sizeof(element));
     return made;
 }
 

@@ -1,20 +1,8 @@
 /* Random splits and joins of 2 to 4 streams, beside an element at a time; the arrays begin at any address, and end
  * where their last element does. */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include "symlayout_runtime.h"
-
-static uint64_t state = 88172645463325252u;
-
-/* A number from 0 to n - 1. */
-static int64_t below(int64_t n)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return (int64_t)(state % (uint64_t)n);
-}
+#include "drawn.h"
 
 /* *extent* and a gap, or the next multiple of a cache line. */
 static int64_t at_least(int64_t extent)
@@ -50,8 +38,7 @@ static int differs(void)
     element *const from = (element *)(void *)(from_room + from_lead);
     memset(to, 0xAA, to_size);
     memset(expected, 0xAA, to_size);
-    for (size_t n = 0; n < from_size; ++n)
-        ((unsigned char *)from)[n] = (unsigned char)below(256);
+    draw_bytes(from, from_size);
     for (int64_t h = 0; h < high; ++h)
         for (int64_t c = 0; c < count; ++c)
             for (int64_t i = 0; i < k; ++i)

@@ -239,13 +239,13 @@ def test_steps_that_read_and_add_terms_grow_as_their_number() -> None:
     names = string.ascii_letters[:50]
     dims = {name: sympy.Symbol(name, integer=True) for name in names}
     taken = []
-    for count in (50, 100, 200):  # of each name: 10000 terms at last
+    for count in (20, 200):  # of each name: 10000 terms at last
         with counted(10 * STEPS) as steps:
             (entry,) = parse_shape("+".join(f"{name}*{k}" for k in range(count) for name in names))
             total = evaluate(entry, dims)
         assert total.coeff(dims["h"]) == sum(range(count))
         taken.append(steps.count)
-    assert taken[2] < 2.5 * taken[1]
+    assert taken[1] < 12 * taken[0]
 
 
 SUMS = st.recursive(

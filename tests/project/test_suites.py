@@ -1,4 +1,4 @@
-"""``make test`` and ``make test-all AFTER=test`` together run every test, and only random ones twice."""
+"""``make test`` and ``make test-all AFTER=test`` run every test that is not exhaustive, and only random ones twice."""
 
 from __future__ import annotations
 
@@ -22,6 +22,10 @@ def test_plain():
 
 @pytest.mark.slow
 def test_slow():
+    pass
+
+@pytest.mark.exhaustive
+def test_exhaustive():
     pass
 
 @pytest.mark.sample(2)
@@ -76,3 +80,5 @@ def test_both_together_run_every_test_and_only_random_ones_twice(folder: Path) -
     assert first | second == collected(folder)
     assert first & second == {"test_random", "test_asking"}
     assert second - first == {"test_slow", "test_sampled[1]", "test_sampled[3]"}
+    assert collected(folder, "-m", "exhaustive", "--exhaustive") == {"test_exhaustive"}
+    assert collected(folder, "--exhaustive") - collected(folder) == {"test_exhaustive"}

@@ -25,7 +25,8 @@ from tests.support import nests
 
 LEVELS = ("x86-64-v2", "x86-64-v3", "x86-64-v4")
 COMPILERS = ("gcc", "clang")
-FLAGS = ("-std=c11", "-O3", "-fPIC", "-S", "-o", "-", "-x", "c", "-", "-w")
+FLAGS = ("-std=c11", "-fPIC", "-S", "-o", "-", "-x", "c", "-", "-w")
+BEST = ("-O3",)
 KERNELS = {"transpose": nests.transpose(), "pad": nests.pad()}
 
 _SLOT = re.compile(r"(-?\d*)\(%(rsp|rbp)\)")
@@ -72,11 +73,12 @@ def knows(compiler: str, level: str) -> str:
     return "" if done.returncode == 0 else f"{compiler} does not know -march={level}"
 
 
-def compiled(compiler: str, level: str, text: str, *flags: str) -> str:
-    """Return the assembly of *text*."""
+@cache
+def compiled(compiler: str, level: str, optimise: tuple[str, ...], text: str, *flags: str) -> str:
+    """Return the assembly of *text*; of the whole runtime it takes seconds."""
     if reason := knows(compiler, level):
         pytest.skip(reason)
-    words = [compiler, *FLAGS, f"-march={level}", *flags]
+    words = [compiler, *FLAGS, *optimise, f"-march={level}", *flags]
     done = subprocess.run(words, input=text, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -100,7 +102,7 @@ def test_a_vector_stored_by_halves_and_loaded_whole_is_found() -> None:
 def test_the_runtime_loads_no_vector_that_it_stored_in_pieces(compiler: str, level: str, size: int) -> None:
     header = runtime(halves=False)[RUNTIME_HEADER]
     # without `static` the compiler keeps what nothing calls
-    assembly = compiled(compiler, level, header, f"-DSL_ELEMENT_SIZE={size}", "-Dstatic=")
+    assembly = compiled(compiler, level, BEST, header, f"-DSL_ELEMENT_SIZE={size}", "-Dstatic=")
     functions = set(re.findall(r"^(sl_\w+):", assembly, re.MULTILINE))
     assert {
         "sl_copy_turns",
@@ -120,11 +122,11 @@ def test_the_runtime_loads_no_vector_that_it_stored_in_pieces(compiler: str, lev
 # As objects are compiled that kernels share; all but a tile of 1 and 2 byte elements, which is transposed in memory.
 @pytest.mark.slow
 @needs_x86
-@pytest.mark.parametrize("flags", [("-O1", "-fexpensive-optimizations"), ("-O2",), ("-O3",)])
+@pytest.mark.parametrize("flags", [("-O1", "-fexpensive-optimizations"), ("-O2",), BEST])
 @pytest.mark.parametrize(("level", "size"), [("x86-64-v3", 4), ("x86-64-v4", 1), ("x86-64-v4", 4)])
 def test_squares_are_transposed_in_registers_at_each_level(level: str, size: int, flags: tuple[str, ...]) -> None:
     header = runtime(halves=False)[RUNTIME_HEADER]
-    assembly = compiled("gcc", level, header, f"-DSL_ELEMENT_SIZE={size}", "-Dstatic=", *flags)
+    assembly = compiled("gcc", level, flags, header, f"-DSL_ELEMENT_SIZE={size}", "-Dstatic=")
     for name in ("sl_transpose_flat", "sl_transpose_tall", "sl_transpose_square"):
         text = assembly.partition(f"\n{name}:\n")[2].partition(f"\t.size\t{name}")[0]
         assert "mm" in text
@@ -142,14 +144,14 @@ def test_squares_are_transposed_in_registers_at_each_level(level: str, size: int
 @needs_x86
 @pytest.mark.parametrize("level", LEVELS[1:])
 @pytest.mark.parametrize("linked", [(), ("-DSL_LINKED",)])
-@pytest.mark.parametrize("flags", [("-O1", "-fexpensive-optimizations"), ("-O3",)])
+@pytest.mark.parametrize("flags", [("-O1", "-fexpensive-optimizations"), BEST])
 def test_functions_clear_the_upper_halves_of_vectors(
     flags: tuple[str, ...], linked: tuple[str, ...], level: str
 ) -> None:
     arguments = "element *to, sl_axis rows, const element *from, sl_axis columns, sl_turns turns"
     kernel = f"void kernel({arguments}) {{ sl_transpose(to, 0, rows, from, 0, columns, turns, 0); }}\n"
     header = runtime(halves=False)[RUNTIME_HEADER]
-    assembly = compiled("gcc", level, f"{header}\n{kernel}", "-DSL_ELEMENT_SIZE=4", *flags, *linked)
+    assembly = compiled("gcc", level, flags, f"{header}\n{kernel}", "-DSL_ELEMENT_SIZE=4", *linked)
     functions = re.findall(r"\n(\w+):\n(.*?)\t\.size\t", assembly, re.DOTALL)
     wide = {name: text for name, text in functions if re.search(r"%[yz]mm(\d|1[0-5])\b", text) and "\tret" in text}
     assert len(wide) >= (1 if linked else 10) or level != LEVELS[2]
@@ -158,24 +160,24 @@ def test_functions_clear_the_upper_halves_of_vectors(
 
 # gcc drops the calls of a function that has prefetches and nothing else: it has no effect on values.
 @needs_x86
-@pytest.mark.parametrize("flags", [("-O1", "-fexpensive-optimizations"), ("-O3",)])
+@pytest.mark.parametrize("flags", [("-O1", "-fexpensive-optimizations"), BEST])
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("name", ["transpose_tiles.c", "transpose_large.c"])
 def test_a_transpose_reads_ahead_and_fetches_its_output_at_each_level(
     name: str, compiler: str, flags: tuple[str, ...]
 ) -> None:
     text = (compiled_apart(schedule(nests.transpose(), MODEL), 4) or {})[name]
-    assembly = compiled(compiler, "x86-64-v3", text, *flags)
+    assembly = compiled(compiler, "x86-64-v3", flags, text)
     assert "\tprefetcht1\t" in assembly
     assert "\tprefetchw\t" in assembly or "\tprefetcht0\t" in assembly
 
 
 @pytest.mark.slow
 @needs_x86
-@pytest.mark.parametrize("flags", [("-O1", "-fexpensive-optimizations"), ("-O2",), ("-O3",)])
+@pytest.mark.parametrize("flags", [("-O1", "-fexpensive-optimizations"), ("-O2",), BEST])
 def test_bytes_are_transposed_in_16_registers(flags: tuple[str, ...]) -> None:
     header = runtime(halves=False)[RUNTIME_HEADER]
-    assembly = compiled("gcc", "x86-64-v2", header, "-DSL_ELEMENT_SIZE=1", "-Dstatic=", *flags)
+    assembly = compiled("gcc", "x86-64-v2", flags, header, "-DSL_ELEMENT_SIZE=1", "-Dstatic=")
     for name in ("sl_transpose_square", "sl_transpose_band"):
         text = assembly.partition(f"\n{name}:\n")[2].partition(f"\t.size\t{name}")[0]
         assert "punpcklbw" in text
@@ -189,7 +191,7 @@ def test_bytes_are_transposed_in_16_registers(flags: tuple[str, ...]) -> None:
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_a_kernel_loads_no_vector_that_it_stored_in_pieces(compiler: str, level: str, name: str) -> None:
     for size in (1, 4):
-        assembly = compiled(compiler, level, whole(KERNELS[name], size))
+        assembly = compiled(compiler, level, BEST, whole(KERNELS[name], size))
         assert f"{KERNELS[name].name}_part:" in assembly
         assert waits(assembly) == []
 

@@ -34,13 +34,16 @@ SL_OUT_OF_LINE int sl_stores_wait(void)
 #define SL_STORES_WAIT sl_stores_wait()
 #endif
 
-/* An output of fewer bytes than this is near: the second-level cache holds it beside the source. */
+/* An output of fewer bytes than this is near: the second-level cache holds it beside the source.  One of fewer than
+ * SL_NEAR_LEAST is near without that the size of the cache is asked for. */
 #ifdef SL_NEAR_BYTES
+#ifndef SL_NEAR_LEAST
 #define SL_NEAR_LEAST SL_NEAR_BYTES
+#endif
 #else
 #define SL_NEAR_BYTES (sl_cache_bytes(2) / 2)
 #ifndef SL_NEAR_LEAST
-#define SL_NEAR_LEAST (INT64_C(128) << 10) /* below, the size of the cache is not asked for */
+#define SL_NEAR_LEAST (INT64_C(128) << 10)
 #endif
 #endif
 
