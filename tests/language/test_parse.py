@@ -245,7 +245,7 @@ def test_steps_that_read_and_add_terms_grow_as_their_number() -> None:
             total = evaluate(entry, dims)
         assert total.coeff(dims["h"]) == sum(range(count))
         taken.append(steps.count)
-    assert taken[1] < 12 * taken[0]
+    assert taken[1] < 15 * taken[0]  # terms are sorted
 
 
 SUMS = st.recursive(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from symlayout_codegen.jit.instruction_set import LEVELS, available
-from tests.support.sanitized_c import SOURCES, build, run
+from tests.codegen.emit.sanitized_c import SOURCES, build, run
 
 ANY_PROCESSOR = ["-include", str(SOURCES / "any_processor.h")]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.sanitized_c import SOURCES, build, run
+from tests.codegen.emit.sanitized_c import SOURCES, build, run
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc")]
 
