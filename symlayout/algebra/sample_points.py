@@ -173,11 +173,11 @@ class Samples(Intervals):
                 return [solved] if inside and (high is None or solved <= high) else []
         except KeyError:  # it depends on a later symbol
             return []
-        first = -3 if low is None else low
+        first = (0 if name[0] == DIGIT else -3) if low is None else low
         if high is not None and high < first:
             return []
         if name[0] == DIGIT and high is not None:
-            ends = (0, high, high // 2, min(1, high))
+            ends = (first, high, (first + high) // 2, min(first + 1, high))
             return list(dict.fromkeys(ends[trial % 4 :] + ends[: trial % 4]))
         tried: list[int] = []
         for attempt in (trial, trial + 3, trial + 7):  # attempt 2 is far from the small constants of facts

@@ -286,6 +286,19 @@ def test_there_is_a_sample_where_facts_leave_a_narrow_window_of_a_digit() -> Non
     assert facts.floors_at_samples(i - H - W, 12) == {2}
 
 
+def test_samples_are_within_the_bounds_of_a_digit() -> None:
+    """A case of a proof raises the least value of a digit; then no fact but the bound says so."""
+    facts = facts_of(Dim("N", 1))
+    i, j = facts.add_digit("#0", 4), facts.add_digit("#1", 2)
+    facts.suppose(i - 2)
+    facts.suppose(-j)  # which is 0: what is known is written anew
+    assert facts.low["#0"] == 2
+    assert not facts.known
+    facts.meet(())
+    assert facts.floors_at_samples(i, 1) == {2, 3}
+    assert floor_normal_form.floor_div(facts, 96 * symbol("N") + i - 2, 96) == symbol("N")
+
+
 @pytest.mark.parametrize("least", [0, 1])
 def test_a_point_refutes_every_order_of_three_extents_that_broadcast(least: int) -> None:
     facts = facts_of(*(Dim(name, least) for name in "abc"))

@@ -14,7 +14,8 @@ from symlayout.optimize_models.joins.negated_parts import negate_factors
 from symlayout.optimize_models.optimize_model import OptimizedModel
 from tests.equivalence.unoptimized_onnxruntime import outputs
 from tests.optimize_models.spellings.dilation_spellings import Parts
-from tests.optimize_models.test_split_products import optimized
+from tests.optimize_models.test_split_products import CHANNELS, by_heads, optimized
+from tests.optimize_models.test_split_products import SHAPES as JOINT_SHAPES
 
 HEADS, WIDTH = 2, 8
 SHAPES: dict[str, list[int | str]] = {
@@ -62,6 +63,26 @@ def rotary(way: str, kind: str, factor: tuple[int, ...] = (WIDTH,)) -> onnx.Mode
     return n.model(SHAPES[kind], y, 4)
 
 
+def partly_rotary(kind: str) -> onnx.ModelProto:
+    """Return queries and keys of one product, which stand together for each head: their first columns are turned."""
+    n = Parts(opset=17)
+    joint = n.dense(n("Relu", "x"), CHANNELS, 3 * CHANNELS)
+    sin, cos, axis = n("Sin", n.weights(WIDTH // 2)), n("Cos", n.weights(WIDTH // 2)), n.integers(3)
+
+    def embedded(x: str) -> str:
+        half = WIDTH // 2
+        head, rest = (n("Slice", x, n.integers(a), n.integers(b), axis) for a, b in ((0, half), (half, _END)))
+        bounds = (0, half // 2), (half // 2, half)
+        first, second = (n("Slice", head, n.integers(a), n.integers(b), axis) for a, b in bounds)
+        turned = n("Concat", n("Neg", second), first, axis=-1)
+        return n("Concat", n("Add", n("Mul", head, cos), n("Mul", turned, sin)), rest, axis=-1)
+
+    q, k, v = by_heads(n, joint)
+    weights = n("Softmax", n("MatMul", embedded(q), n.turn(embedded(k), 0, 1, 3, 2)), axis=-1)
+    y = n.turn(n("MatMul", weights, v), 0, 2, 1, 3)
+    return n.model(JOINT_SHAPES[kind], n("Reshape", y, n.integers(0, 0, CHANNELS)), 3)
+
+
 def are_moved(o: OptimizedModel) -> list[str]:
     return [n.op_type for n in o.source.graph.node if n.op_type in ("Slice", "Concat", "Transpose", "Gather", "Neg")]
 
@@ -91,3 +112,12 @@ def test_parts_that_are_read_elsewhere_stay(tmp_path: Path) -> None:
     y = n("Add", joined, n("Mul", joined, n("Sin", n.weights(WIDTH))))
     o = optimized(tmp_path, n.model(SHAPES["static"], y, 4))
     assert sorted(are_moved(o)) == ["Concat", "Neg", "Slice", "Slice"]
+
+
+@pytest.mark.parametrize("kind", JOINT_SHAPES)
+def test_parts_of_heads_that_stand_together_are_turned_in_one_run(tmp_path: Path, kind: str) -> None:
+    """The first columns of a head begin where the last ones of the head before it end (GPT-NeoX)."""
+    o = optimized(tmp_path, partly_rotary(kind))
+    assert "Neg" not in are_moved(o)
+    signs = [each for c in o.report.changes if c.rule == "signs" for each in c.rewritten]
+    assert len(signs) == 2
