@@ -7,10 +7,10 @@ A pair of values is decided once for all coordinates.  A decision that needs ano
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.floor_normal_form import Coordinate, axis_digits, digit_name, extent_of
@@ -48,8 +48,6 @@ _PART_SHARE = 40  # what part of the goals is visited before the parts of views 
 _MEETING_SHARE = 4  # what part of the goals is visited to show that the sides read one value on their way
 _MOST_MEETINGS = 3  # such values that are tried
 _LEAST_GOALS = 50  # fewer goals show nothing
-
-R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True)
@@ -496,31 +494,35 @@ class Pending(Exception):
 
     def decide(self) -> None:
         """Decide whether the pair is equal, and store the answer in the congruence."""
-        (a, b), asking, known = self.pair, self.asking, self.asking.congruence
-        key = id(a), id(b), self.order
-        if known.differ(a, b, self.order):
-            (known.formulas if self.by_formula else known.known)[key] = None
+        (a, b), known = self.pair, self.asking.congruence
+        answers: dict[Any, Any] = known.formulas if self.by_formula else known.known
+        goals = known.goals_of_next_formula if self.by_formula else known.goals_of_next(short=not self.asking.finite)
+        few = known.goals_untold
+        found = None
+        for most in [goals] if few is None or few >= goals else [few, goals]:
+            if known.differ(a, b, self.order):
+                break
+            if self.by_formula:
+                answers[id(a), id(b), self.order] = None  # for the formula itself, a part of what is compared
             known.kept += [a, b]
-            return
-        facts = known.facts.fork()
+            found, visited = self._attempted(most)
+            known.spent += visited * (found is None)
+            if found is not None or visited < most:
+                break
+        answers[id(a), id(b), self.order] = found
+        known.kept += [a, b]
+
+    def _attempted(self, goals: int) -> tuple[Pair | frozenset[str] | None, int]:
+        """Return why the pair is equal, None if that is not proved with so many *goals*, and how many were visited."""
+        facts = self.asking.congruence.facts.fork()
         facts.splits = {}
         start = facts.effort
-        goals = known.goals_of_next_formula if self.by_formula else known.goals_of_next(short=not asking.finite)
-        trial = Decision(self.pair, a.dtype, asking.setting, start + goals)
-        known.kept += [a, b]
-        if self.by_formula:
-            known.formulas[key] = None  # the answer for the formula itself, where it is a part of what is compared
-            laws = known.formulas[key] = self._attempted(lambda: trial.follows_by_formula(facts, self.order))
-            known.spent += (facts.effort - start) * (laws is None)
-        else:
-            pair = known.known[key] = self._attempted(lambda: trial.follows(facts, self.order))
-            known.spent += (facts.effort - start) * (pair is None)
-
-    def _attempted(self, decision: Callable[[], R]) -> R | None:
+        trial = Decision(self.pair, self.pair[0].dtype, self.asking.setting, start + goals)
         try:
-            return decision()
+            follows = trial.follows_by_formula if self.by_formula else trial.follows
+            return follows(facts, self.order), facts.effort - start
         except (Stuck, OpenSign, InconclusiveError):
-            return None
+            return None, facts.effort - start
 
 
 class PendingPart(Exception):

@@ -46,7 +46,8 @@ def same_elements(
     if found is None:
         return None
     equal, (left, right) = found
-    return equal if bool((_bits(left) == _bits(right)).all()) else None
+    one, other = (_without_axes(_bits(x), _bits(y)) for x, y in ((left, right), (right, left)))
+    return equal if one is not None and other is not None and bool((one == other).all()) else None
 
 
 def near_elements(
@@ -62,8 +63,30 @@ def near_elements(
     if found is None:
         return False
     left, right = (x.astype(np.float64) for x in found[1])
+    (least, greatest), (low, high) = _extremes(left, right), _extremes(right, left)
     with np.errstate(invalid="ignore"):  # infinities are near to nothing here
-        return bool((np.abs(left - right) <= most).all())
+        return bool((greatest - low <= most).all()) and bool((high - least <= most).all())
+
+
+def _own_axes(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> tuple[int, ...]:
+    """Return the axes along which *a* has several elements, and *b* has one, so that each of them meets it."""
+    return tuple(k for k, (m, n) in enumerate(zip(a.shape, b.shape, strict=True)) if m > n == 1)
+
+
+def _without_axes(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
+    """Return *a* without the axes that *b* does not have; None if *a* is not the same all along them."""
+    for axis in _own_axes(a, b):
+        first = a.take([0], axis)
+        if not bool((a == first).all()):
+            return None
+        a = first
+    return a
+
+
+def _extremes(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Return the least and the greatest element of *a* along the axes that *b* does not have."""
+    axes = _own_axes(a, b)
+    return a.min(axes, keepdims=True), a.max(axes, keepdims=True)
 
 
 def _both(
@@ -79,9 +102,9 @@ def _both(
     if bounded is None:
         return None
     box, coordinates = bounded
-    grid = _grid({name: range(low, high + 1) for name, _, low, high in box})
-    if grid is None:
+    if prod(high + 1 - low for _, _, low, high in box) > _MOST_POINTS:
         return None
+    grid = _grid({name: range(low, high + 1) for name, _, low, high in box})
     coords = tuple(coordinates[: a.ndim]), tuple(coordinates[a.ndim :])
     left, right = _gathered(a, coords[0], grid), _gathered(b, coords[1], grid)
     return None if left is None or right is None else (EqualElements(box, coords), (left, right))
@@ -97,9 +120,11 @@ def elements_at(
     """
     reduced = [facts.reduce(e) for e in coords]
     ranges = _ranges(reduced, facts)
-    grid = None if ranges is None else _grid(ranges)
-    found = None if grid is None else _gathered(a, reduced, grid)
-    if grid is None or found is None:
+    if ranges is None or prod(map(len, ranges.values())) > _MOST_POINTS:
+        return None
+    grid = _grid(ranges)
+    found = _gathered(a, reduced, grid)
+    if found is None:
         return None
     if any(facts.low[name] != 0 for name in grid):
         same = uniform(found)
@@ -158,10 +183,8 @@ def _ranges(coords: Sequence[Extent], facts: Facts) -> dict[str, range] | None:
     return ranges
 
 
-def _grid(ranges: dict[str, range]) -> dict[str, np.ndarray[Any, Any]] | None:
-    """Return the values of each symbol along an axis of its own, the symbols sorted; None if there are too many."""
-    if prod(map(len, ranges.values())) > _MOST_POINTS:
-        return None
+def _grid(ranges: dict[str, range]) -> dict[str, np.ndarray[Any, Any]]:
+    """Return the values of each symbol along an axis of its own, the symbols sorted."""
     return {
         name: np.arange(r.start, r.stop, dtype=np.int64).reshape([-1 if k == axis else 1 for k in range(len(ranges))])
         for axis, (name, r) in enumerate(sorted(ranges.items()))
@@ -175,7 +198,8 @@ def _gathered(
     found = [_value(e, grid) for e in coords]
     if any(bool((c < 0).any() or (c >= n).any()) for c, n in zip(found, array.shape, strict=True)):
         return None
-    return np.asarray(array[tuple(np.broadcast_arrays(*found)) if found else ()])
+    elements = np.asarray(array[tuple(np.broadcast_arrays(*found)) if found else ()])
+    return elements if elements.ndim else elements.reshape((1,) * len(grid))
 
 
 def uniform(a: np.ndarray[Any, Any]) -> Any:

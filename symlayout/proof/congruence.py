@@ -34,6 +34,7 @@ class Pair:
 
 
 _SPENT_IN_VAIN = 200  # goals, before values are evaluated to tell pairs apart
+_MOST_UNTOLD = 1000  # goals that the first pairs may visit, before it is asked whether they differ at one size
 _SHORT_TIMES = 5  # how often pairs that are not shown to be equal may visit all goals of a short attempt
 _FORMULA_SHARE = 4  # what part of the goals of a decision formulas have in a short attempt
 _LEAST_SHARE, _LEAST_GOALS = 40, 200  # what a pair may always visit: a part of the goals of all, or so many goals
@@ -96,9 +97,14 @@ class Congruence:
 
         *order* has the batch axes, or all axes.
         """
-        if self.samples is None or self.spent < _SPENT_IN_VAIN:
+        if self.samples is None or (self.spent < _SPENT_IN_VAIN and not self.samples.are_known):
             return False
         return self.samples.differ(a, b, (*order, *range(len(order), a.rank)))
+
+    @property
+    def goals_untold(self) -> int | None:
+        """The most goals that a pair may visit before it is asked whether it differs; None where that was asked."""
+        return None if self.samples is None or self.samples.are_known else _MOST_UNTOLD
 
     def goals_of_next(self, *, short: bool) -> int:
         """Return the most goals that the next pair may visit; in a *short* attempt, several pairs may visit all."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import islice
 from typing import Any
 
@@ -41,6 +42,11 @@ class SampledValues:
     sides: tuple[Sequence[Tensor], Sequence[Tensor]]
     _numbers: dict[int, Array] | None = None
     _noise: dict[int, Array] = field(default_factory=dict)
+
+    @property
+    def are_known(self) -> bool:
+        """Whether the sides were evaluated."""
+        return self._numbers is not None
 
     def differ(self, a: Tensor, b: Tensor, order: Sequence[int]) -> bool:
         """Return whether *b*, with its axes in this *order*, is seen not to be *a*; False if that is not known."""
@@ -116,6 +122,18 @@ def _numbers_of(value: Array, node: Tensor) -> Array | None:
     flat = np.broadcast_to(value, int_extents(node)).astype(np.float64).ravel()
     if not np.isfinite(flat).all():
         return None
-    draw = np.random.default_rng(0)
-    placed = [float(flat @ draw.standard_normal(size)) / np.sqrt(size) for _ in range(_PLACED)]
+    placed = [_weighted(flat, weights) / np.sqrt(size) for weights in _weights()]
     return np.array([*placed, flat.mean(), np.abs(flat).mean(), np.sqrt(np.square(flat).mean())])
+
+
+def _weighted(flat: Array, weights: Array) -> float:
+    """Return a weighted sum; the weights start again after the last one."""
+    whole = flat.size // weights.size * weights.size
+    blocks = flat[:whole].reshape(-1, weights.size) @ weights
+    return float(blocks.sum() + flat[whole:] @ weights[: flat.size - whole])
+
+
+@cache
+def _weights() -> Array:
+    """Return weights for the elements: a prime number of them, so that no axis is as long as they are."""
+    return np.random.default_rng(0).standard_normal((_PLACED, 65_521))

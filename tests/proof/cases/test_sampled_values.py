@@ -91,3 +91,17 @@ def test_a_claim_that_fails_takes_less_work_where_values_are_told_apart() -> Non
         assert isinstance(_attempt(left, right, facts, known, finite=False), str)
         spent.append(facts.effort)
     assert 3 * spent[0] < spent[1]
+
+
+def test_the_first_pair_that_differs_is_told_apart_before_it_has_visited_all_goals() -> None:
+    deep = X
+    for _ in range(3):  # values stay small
+        bounded = sl.onnx.erf(deep)
+        deep = sl.onnx.mul(sl.onnx.mul(sl.onnx.add(deep, bounded), sl.onnx.add(bounded, deep)), sl.constant(np.float32(0.1)))
+    left, right = sl.onnx.mul(deep, sl.onnx.erf(deep)), sl.onnx.add(deep, sl.onnx.erf(deep))
+    spent = []
+    for seen in (samples(left, right), None):
+        known = Congruence(left.facts, FIRST_EFFORT, frozenset({"reassociate"}), samples=seen)
+        assert isinstance(_attempt(left, right, left.facts, known, finite=False), str)
+        spent.append(known.spent)
+    assert 2 * spent[0] < spent[1], spent
