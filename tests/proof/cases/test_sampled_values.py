@@ -97,7 +97,9 @@ def test_the_first_pair_that_differs_is_told_apart_before_it_has_visited_all_goa
     deep = X
     for _ in range(3):  # values stay small
         bounded = sl.onnx.erf(deep)
-        deep = sl.onnx.mul(sl.onnx.mul(sl.onnx.add(deep, bounded), sl.onnx.add(bounded, deep)), sl.constant(np.float32(0.1)))
+        deep = sl.onnx.mul(
+            sl.onnx.mul(sl.onnx.add(deep, bounded), sl.onnx.add(bounded, deep)), sl.constant(np.float32(0.1))
+        )
     left, right = sl.onnx.mul(deep, sl.onnx.erf(deep)), sl.onnx.add(deep, sl.onnx.erf(deep))
     spent = []
     for seen in (samples(left, right), None):
