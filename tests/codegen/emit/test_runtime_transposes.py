@@ -32,7 +32,7 @@ TILES = (*NATIVE, "-DSL_STREAMS=0", "-DSL_LARGE_ARRAYS=0", "-DSL_SMALL_MATRICES=
 ALL = (1, 2, 4, 8)
 WHOLE_LINES = {
     **{"at_hand": ALL, "near": ALL, "panels": ALL, "strips": ALL},
-    **{"sets": (1, 4), "crowded": (4, 8), "many": (1,)},
+    **{"sets": (1, 4), "crowded": (4, 8), "many": (1, 4)},
 }
 """The sizes of elements for which a processor is tried: those that a way of it moves differently."""
 NARROWER = {

@@ -49,5 +49,5 @@ SL_OUT_OF_LINE int sl_stores_wait(void)
 
 /* The fewest bytes of each of many transposes whose lines are fetched. */
 #ifndef SL_TURN_LEAST
-#define SL_TURN_LEAST 8192
+#define SL_TURN_LEAST (SL_ELEMENT_SIZE >= 4 ? 2048 : 8192)
 #endif

@@ -19,21 +19,25 @@
 typedef enum { SL_IN_TILES, SL_IN_LINES, SL_IN_FETCHED_LINES, SL_IN_PANELS, SL_IN_BLOCKS } sl_way;
 
 /* Whether *times* transposes of *bytes* bytes each are done in fetched lines, where stores wait.  None that is small
- * is, of an output that is near or far, nor of large elements where a tile comes to a line fewer than four times. */
+ * is, of an output that is far; nor of one that is near, unless a tile comes to each line four times.  Near outputs of
+ * larger ones are, unless their lines fill half a set; with wider vectors, if rows have one level and a tile does not
+ * write whole lines. */
 SL_INLINE int sl_is_in_fetched_lines(const sl_axis *rows, const sl_axis *columns, int64_t bytes, int64_t times,
                                      sl_distance distance)
 {
-    const int small = bytes < SL_NEAR_LEAST;
-    if (small && (bytes < SL_TURN_LEAST || distance.near || distance.far))
+    const int near = distance.near, far = distance.far;
+    if (bytes < SL_NEAR_LEAST && (bytes < SL_TURN_LEAST || far || (near && !SL_HAS_FOUR_VISITS)))
         return 0;
 #if SL_HAS_PANELS
-    if (small && !SL_HAS_FOUR_VISITS)
+    const int whole = sl_begins_lines(rows);
+    if (near && !SL_HAS_FOUR_VISITS && (rows->high > 1 || (SL_VECTOR_BYTES == 64 && whole)))
         return 0;
-    return distance.wait && !(distance.far && sl_begins_lines(rows)) &&
-           sl_pays_in_fetched_lines(rows, columns, bytes * times);
+    if ((near && sl_lines_in_a_set(rows, 2 * SL_ROWS_FETCHED) > SL_WAYS / 2) || (far && whole))
+        return 0;
+    return sl_pays_in_fetched_lines(rows, columns, bytes * times);
 #else
     (void)times;
-    return sl_pays_in_fetched_lines(rows, columns, distance.near, distance.far);
+    return sl_pays_in_fetched_lines(rows, columns, near, far);
 #endif
 }
 
@@ -69,19 +73,17 @@ SL_INLINE sl_way sl_choose_way(const sl_axis *rows, const sl_axis *columns, int6
 /* Transposes once, in *way*; of lines, *abreast* are side by side.  Where the text says whether stores *wait*, the
  * compiler leaves out the ways that are for other processors. */
 SL_INLINE void sl_transpose_in(sl_way way, element *restrict to, const sl_axis *rows, const element *restrict from,
-                               const sl_axis *columns, int64_t abreast, sl_distance distance, int waits)
+                               const sl_axis *columns, int64_t abreast, int waits)
 {
-    if (waits && way == SL_IN_FETCHED_LINES)
-        sl_transpose_in_fetched_lines(to, rows, from, columns, distance.near, distance.far);
 #if SL_HAS_PANELS
-    else if (!waits && way == SL_IN_LINES)
+    if (!waits && way == SL_IN_LINES)
         sl_transpose_in_lines(to, rows, from, columns, abreast);
     else if ((!waits || SL_HAS_FOUR_VISITS) && way == SL_IN_PANELS)
         sl_transpose_panels(to, rows, from, columns);
     else if (!waits)
         sl_transpose_in_blocks(to, rows, from, columns);
 #else
-    (void)abreast;
+    (void)way, (void)to, (void)rows, (void)from, (void)columns, (void)abreast, (void)waits;
 #endif
 }
 #endif
@@ -110,10 +112,14 @@ SL_DECLARE_LARGE(sl_transpose_large_array)
     const sl_way way = sl_choose_way(rows, columns, bytes, times, fewest, distance, waits, deep, &abreast);
     if (way == SL_IN_TILES)
         return 0;
+    if (waits && way == SL_IN_FETCHED_LINES) {
+        sl_transpose_in_fetched_lines(to, rows, from, columns, turns, distance.near);
+        return 1;
+    }
     for (int64_t turn = 0; turn < times; ++turn) {
         const int64_t c = turn % turns->count, h = turn / turns->count;
         sl_transpose_in(way, to + c * turns->to_step + h * turns->to_leap, rows,
-                        from + c * turns->step + h * turns->leap, columns, abreast, distance, waits);
+                        from + c * turns->step + h * turns->leap, columns, abreast, waits);
     }
     return 1;
 #else

@@ -113,7 +113,7 @@ SL_INLINE int sl_may_be_large(const sl_axis *rows, const sl_axis *columns, const
         return 0;
     if (bytes < SL_NEAR_LEAST)
         return (SL_HAS_PANELS && (rows->high > 1 || !SL_STORES_WAIT)) ||
-               ((!SL_HAS_PANELS || SL_HAS_FOUR_VISITS) && bytes >= SL_TURN_LEAST && SL_STORES_WAIT);
+               (bytes >= SL_TURN_LEAST && SL_STORES_WAIT);
     return SL_HAS_PANELS || SL_STORES_WAIT;
 }
 
