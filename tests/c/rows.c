@@ -46,7 +46,7 @@ static int check_grid(void)
                     wanted[h * to_jump + t * to_leap + i * to_step + j] =
                         from[start + h * jump + t * leap + i * step + j];
     sl_copy_grid(to, 0, to_leap, to_step, from, start, leap, step, turns, rows, count, high, to_jump, jump,
-                 (int)below(2), &plan);
+                 (int)below(3), &plan);
     const int equal = memcmp(to, wanted, (size_t)written * sizeof(element)) == 0;
     if (!equal)
         printf("grid %d: count %lld, turns %lld, rows %lld, step %lld, leap %lld\n", (int)kind, (long long)count,
@@ -101,7 +101,7 @@ static int check_cut(void)
                     wanted[at] = *fill;
             }
     sl_cut_grid(to, -to_begin, to_leap, to_step, from, -begin, leap, step, turns, rows, count, low, inside,
-                fills ? fill : 0, before, high, after, to_jump, jump, (int)below(2), &plan);
+                fills ? fill : 0, before, high, after, to_jump, jump, (int)below(3), &plan);
     const int equal = memcmp(to, wanted, (size_t)(to_end - to_begin) * sizeof(element)) == 0;
     if (!equal)
         printf("cut %d: count %lld, turns %lld, rows %lld, high %lld, low %lld, inside %lld\n", (int)joins,
@@ -127,7 +127,7 @@ static int check(int filled)
     if (filled && rows)
         sl_fill_rows(to, 0, to_step, from[0], rows, count);
     else if (rows)
-        sl_copy_rows(to, 0, to_step, from, start, step, rows, count, (int)below(2), &plan);
+        sl_copy_rows(to, 0, to_step, from, start, step, rows, count, (int)below(3), &plan);
     const int equal = memcmp(to, wanted, (size_t)written * sizeof(element)) == 0;
     if (!equal)
         printf("filled %d: count %lld, rows %lld, to_step %lld, step %lld\n", filled, (long long)count,

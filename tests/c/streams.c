@@ -20,7 +20,7 @@ static size_t lead_of(void)
 static int differs(void)
 {
     static const int64_t extents[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 31, 33, 40, 48, 56, 63, 65, 300, 1500};
-    const int splits = (int)below(2), far = (int)below(2), k = 2 + (int)below(3);
+    const int splits = (int)below(2), reach = (int)below(3), k = 2 + (int)below(3);
     const int64_t length = extents[below(sizeof extents / sizeof *extents)];
     const int64_t count = 1 + below(length > 16 || below(2) ? 4 : 30), high = 1 + below(3); /* many short rows */
     /* Of the k streams: one after the other, or side by side in each turn. */
@@ -49,15 +49,15 @@ static int differs(void)
                 }
     if (splits)
         (k == 2 ? sl_split_2 : k == 3 ? sl_split_3 : sl_split_4)(to, 0, stride, from, 0, length, count, step, row_step,
-                                                                 high, leap, row_leap, far);
+                                                                 high, leap, row_leap, reach);
     else
         (k == 2 ? sl_join_2 : k == 3 ? sl_join_3 : sl_join_4)(to, 0, from, 0, stride, length, count, row_step, step,
-                                                              high, row_leap, leap, far);
+                                                              high, row_leap, leap, reach);
     sl_store_fence();
     const int differ = memcmp(to, expected, to_size) != 0;
     if (differ)
-        printf("%d bytes: %s %d, far %d, length %d, %d x %d turns, %d apart, at %d\n", (int)sizeof(element),
-               splits ? "split" : "join", k, far, (int)length, (int)high, (int)count, (int)stride,
+        printf("%d bytes: %s %d, reach %d, length %d, %d x %d turns, %d apart, at %d\n", (int)sizeof(element),
+               splits ? "split" : "join", k, reach, (int)length, (int)high, (int)count, (int)stride,
                (int)((uintptr_t)to % 64));
     free(to_room);
     free(expected);

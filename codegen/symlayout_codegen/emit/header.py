@@ -86,7 +86,7 @@ def runtime_of(body: Body, halves: bool, linked: Collection[str] = ()) -> dict[s
     """
     names = ["shares", *sorted(parts_of(body, halves))]
     if linked:
-        names = ["far_stores", *("streams" if name == "split_join" else name for name in names)]
+        names = ["reach", *("streams" if name == "split_join" else name for name in names)]
     return _headers(names, halves, linked)
 
 

@@ -221,15 +221,16 @@ def _lines(program: Program, element_size: int, header: str, ways: int) -> Itera
     for k in range(min(plans, MOST_PLANS)):
         yield f"    sl_plan plan{k};"
         yield f"    sl_no_plan(&plan{k});"
-    far = (
+    reaches = (
         any(isinstance(statement, CopyRows | CopyGrid | CutGrid | Transpose) for statement in walk(program.body))
         and not nest.halves
     )
-    if far:
-        yield f"    const int far = {'0' if nest.output_size is None else f'sl_is_far({show(nest.output_size)})'};"
+    if reaches:
+        reach = "SL_NEAREST" if nest.output_size is None else f"sl_reach({show(nest.output_size)})"
+        yield f"    const int reach = {reach};"
     yield from _statements(program.body, show, 1)
-    if far:
-        yield "    if (far)"
+    if reaches:
+        yield "    if (reach == SL_FAR)"
         yield "        sl_store_fence();"
     yield "    return SL_OK;"
     yield "}"
@@ -370,9 +371,9 @@ def _statement(statement: Statement, show: _Printer) -> Iterator[str]:
             yield f"sl_fill(to, {show(to)}, fill{fill}, {show(count)});"
         case CopyRows(to, to_step, source, start, step, rows, count):
             faces = f"to, {show(to)}, {show(to_step)}, from{source}, {show(start)}, {show(step)}"
-            yield f"sl_copy_rows({faces}, {show(rows)}, {show(count)}, far, {plan});"
+            yield f"sl_copy_rows({faces}, {show(rows)}, {show(count)}, reach, {plan});"
         case CopyGrid():
-            yield f"sl_copy_grid({grid_arguments(statement, show)}, far, {plan});"
+            yield f"sl_copy_grid({grid_arguments(statement, show)}, reach, {plan});"
         case AccumulateRows(to, to_step, to_each, source, start, step, each, rows, columns):
             written = f"to, {show(to)}, {show(to_step)}, {show(to_each)}"
             read = f"from{source}, {show(start)}, {show(step)}, {show(each)}"
@@ -389,7 +390,7 @@ def _statement(statement: Statement, show: _Printer) -> Iterator[str]:
             yield from formula_statement(statement, show.types[:-1], show.types[-1], show)
         case Stage(number=number, source=source):
             array = f"(const element *)from{source}"
-            yield _transpose(statement.transpose, show, f"sl_tile{number}", array, "0")
+            yield _transpose(statement.transpose, show, f"sl_tile{number}", array, "SL_NEAREST")
 
 
 def _elements(type: str, bits: Sequence[int]) -> list[str]:
@@ -397,10 +398,10 @@ def _elements(type: str, bits: Sequence[int]) -> list[str]:
     return [constant("uint16" if type == HALF else type, each) for each in bits]
 
 
-def _transpose(leaf: Transpose, show: _Printer, output: str = "to", source: str = "", far: str = "far") -> str:
+def _transpose(leaf: Transpose, show: _Printer, output: str = "to", source: str = "", reach: str = "reach") -> str:
     """Return the call for *leaf*: that for two to four streams where it is known to be of so many.
 
-    *output* and *source* are the arrays, and *far* says whether the output is larger than the caches.
+    *output* and *source* are the arrays, and *reach* says how far the output is.
     """
 
     def axis(of: Axis) -> str:
@@ -412,10 +413,10 @@ def _transpose(leaf: Transpose, show: _Printer, output: str = "to", source: str 
     if leaf.splits is None and leaf.joins is None:
         turns = f"sl_turns_{len(leaf.turns) // 3}({', '.join(map(show, leaf.turns))})"
     if leaf.splits is not None:
-        return f"sl_split_{leaf.splits}({written}, {show(rows.step)}, {read}, {show(columns.count)}, {turns}, {far});"
+        return f"sl_split_{leaf.splits}({written}, {show(rows.step)}, {read}, {show(columns.count)}, {turns}, {reach});"
     if leaf.joins is not None:
-        return f"sl_join_{leaf.joins}({written}, {read}, {show(columns.step)}, {show(rows.count)}, {turns}, {far});"
-    return f"sl_transpose({written}, {axis(rows)}, {read}, {axis(columns)}, {turns}, {far});"
+        return f"sl_join_{leaf.joins}({written}, {read}, {show(columns.step)}, {show(rows.count)}, {turns}, {reach});"
+    return f"sl_transpose({written}, {axis(rows)}, {read}, {axis(columns)}, {turns}, {reach});"
 
 
 def _deal(leaf: Deal, show: _Printer) -> str:
@@ -434,7 +435,7 @@ def _cut_grid(leaf: CutGrid, show: _Printer, plan: str) -> str:
     extents = ", ".join(map(show, (leaf.turns, leaf.rows, leaf.count, leaf.low, leaf.inside)))
     fill = "0" if leaf.fill is None else f"&fill{leaf.fill}"
     times = ", ".join(map(show, (leaf.before, leaf.high, leaf.after, leaf.to_jump, leaf.jump)))
-    return f"sl_cut_grid({written}, {read}, {extents}, {fill}, {times}, far, {plan});"
+    return f"sl_cut_grid({written}, {read}, {extents}, {fill}, {times}, reach, {plan});"
 
 
 # --- expressions ------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ _KEYWORDS = frozenset(  # of C and C++, which both include the header, then name
     delete dynamic_cast explicit export friend mutable namespace new noexcept not not_eq nullptr operator or
     or_eq private protected public reinterpret_cast requires static_assert static_cast template this
     thread_local throw try typeid typename using virtual wchar_t xor xor_eq
-    dst fill far to part parts element overflow main memcpy memmove memset memcmp linux unix""".split()  # noqa: SIM905 - a list of strings is no easier to read
+    dst fill reach to part parts element overflow main memcpy memmove memset memcmp linux unix""".split()  # noqa: SIM905 - a list of strings is no easier to read
 )
 # Macros and types of the standard headers, and names that the runtime defines.
 _TAKEN = re.compile(r"(sl_|SL_|U?INT|NULL$|SIZE_MAX$|PTRDIFF_|WCHAR_|WINT_|SIG_ATOMIC_|from\d|fill\d|table\d|\w*_t$)")

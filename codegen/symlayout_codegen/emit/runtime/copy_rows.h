@@ -1,12 +1,12 @@
 /* Copy of many rows of equal length: the way to move a row is chosen once for all of them.
  *
  * Assumes: output and source do not overlap.  Offsets and counts are in elements; a count <= 0 copies nothing.
- * Needs: copy, far_stores, plans, row_plans, short_rows. */
+ * Needs: copy, plans, reach, row_plans, short_rows. */
 #pragma once
 
 #include "copy.h"
-#include "far_stores.h"
 #include "plans.h"
+#include "reach.h"
 #include "row_plans.h"
 #include "short_rows.h"
 
@@ -49,7 +49,7 @@ SL_OUT_OF_LINE void sl_copy_nontemporal(unsigned char *restrict to, const unsign
 /* to[t*to_leap + i*to_step + j] = from[t*leap + i*step + j] for 0 <= t < turns, 0 <= i < rows, 0 <= j < count. */
 SL_OUT_OF_LINE void sl_copy_turns(element *restrict to, int64_t to_leap, int64_t to_step,
                                   const element *restrict from, int64_t leap, int64_t step, int64_t turns,
-                                  int64_t rows, int64_t count, int far)
+                                  int64_t rows, int64_t count, int reach)
 {
     const size_t bytes = (size_t)count * sizeof(element);
     if (count == 1 && to_step == 1 && step == -1)
@@ -58,7 +58,7 @@ SL_OUT_OF_LINE void sl_copy_turns(element *restrict to, int64_t to_leap, int64_t
         SL_FOR_EACH_ROW(to[i] = from[2 * i]);
     else if (count == 1)
         SL_FOR_EACH_ROW(to[i * to_step] = from[i * step]);
-    else if (far && bytes >= 512)
+    else if (reach == SL_FAR && bytes >= 512)
         SL_FOR_EACH_ROW(sl_copy_nontemporal((unsigned char *)(to + i * to_step),
                                             (const unsigned char *)(from + i * step), (int64_t)bytes));
     else if (bytes > SL_LIBRARY_COPY_BYTES)
@@ -155,11 +155,11 @@ SL_OUT_OF_LINE int64_t sl_copy_short_turns(element *restrict to, int64_t to_leap
 
 /* to[at + h*to_jump + t*to_leap + i*to_step + j] = from[start + h*jump + t*leap + i*step + j] for 0 <= h < high, 0 <= t
  * < turns, 0 <= i < rows, 0 <= j < count.  Of the inner two, the longer loop is the inner one where the other is as
- * short as a margin.  Long rows of a *far* output are written by non-temporal stores.  *plan* is the statement's. */
+ * short as a margin.  Long rows of a far output are written by non-temporal stores.  *plan* is the statement's. */
 SL_OUT_OF_LINE void sl_copy_grid(element *restrict to, int64_t at, int64_t to_leap, int64_t to_step,
                                  const element *restrict from, int64_t start, int64_t leap, int64_t step,
                                  int64_t turns, int64_t rows, int64_t count, int64_t high, int64_t to_jump,
-                                 int64_t jump, int far, sl_plan *plan)
+                                 int64_t jump, int reach, sl_plan *plan)
 {
     if (turns <= 0 || rows <= 0 || count <= 0 || high <= 0)
         return;
@@ -180,14 +180,14 @@ SL_OUT_OF_LINE void sl_copy_grid(element *restrict to, int64_t at, int64_t to_le
 #endif
     for (int64_t h = 0; h < high; ++h, to += to_jump, from += jump)
         if (rows < 8 && rows < turns)
-            sl_copy_turns(to, to_step, to_leap, from, step, leap, rows, turns, count, far);
+            sl_copy_turns(to, to_step, to_leap, from, step, leap, rows, turns, count, reach);
         else
-            sl_copy_turns(to, to_leap, to_step, from, leap, step, turns, rows, count, far);
+            sl_copy_turns(to, to_leap, to_step, from, leap, step, turns, rows, count, reach);
 }
 
 /* to[at + i*to_step + j] = from[start + i*step + j] for 0 <= i < rows, 0 <= j < count: a grid of one turn. */
 SL_OUT_OF_LINE void sl_copy_rows(element *restrict to, int64_t at, int64_t to_step, const element *restrict from,
-                                 int64_t start, int64_t step, int64_t rows, int64_t count, int far, sl_plan *plan)
+                                 int64_t start, int64_t step, int64_t rows, int64_t count, int reach, sl_plan *plan)
 {
     if (rows <= 0 || count <= 0)
         return;
@@ -203,5 +203,5 @@ SL_OUT_OF_LINE void sl_copy_rows(element *restrict to, int64_t at, int64_t to_st
 #else
     (void)plan;
 #endif
-    sl_copy_turns(to, 0, to_step, from, 0, step, 1, rows, count, far);
+    sl_copy_turns(to, 0, to_step, from, 0, step, 1, rows, count, reach);
 }

@@ -27,7 +27,7 @@ SL_OUT_OF_LINE void sl_cut_grid(element *restrict to, int64_t at, int64_t to_lea
                                 const element *restrict from, int64_t start, int64_t leap, int64_t step,
                                 int64_t turns, int64_t rows, int64_t count, int64_t low, int64_t inside,
                                 const element *fill, int64_t before, int64_t high, int64_t after, int64_t to_jump,
-                                int64_t jump, int far, sl_plan *plan)
+                                int64_t jump, int reach, sl_plan *plan)
 {
     if (turns <= 0 || rows <= 0 || count <= 0)
         return;
@@ -51,7 +51,7 @@ SL_OUT_OF_LINE void sl_cut_grid(element *restrict to, int64_t at, int64_t to_lea
         const int64_t times = sl_min(most, high - h);
         if (joins)
             sl_copy_grid(to, first * to_step, to_leap, to_step, from, first * step, leap, step, turns, last - first,
-                         count, times, to_jump, jump, far, plan);
+                         count, times, to_jump, jump, reach, plan);
         for (int64_t i = 0; i < turns; ++i) {
             const int64_t from_i = (begin - i + turns - 1) / turns, to_i = (end - i + turns - 1) / turns;
             element *const into = to + i * to_leap;
@@ -62,7 +62,7 @@ SL_OUT_OF_LINE void sl_cut_grid(element *restrict to, int64_t at, int64_t to_lea
             }
             if (!joins)
                 sl_copy_grid(into, from_i * to_step, to_jump, to_step, out_of, from_i * step, jump, step, times,
-                             to_i - from_i, count, 1, 0, 0, far, plan);
+                             to_i - from_i, count, 1, 0, 0, reach, plan);
             else
                 for (int64_t j = from_i; j < to_i; j += sl_max(1, last - from_i)) /* those of columns that are cut */
                     if (j < first || j >= last)

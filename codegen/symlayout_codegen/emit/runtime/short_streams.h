@@ -1,9 +1,10 @@
 /* Streams of short rows: those that a vector of 16 bytes holds, with all k streams of it.
  *
  * Assumes: output and source do not overlap.
- * Needs: split_join_vectors. */
+ * Needs: reach, split_join_vectors. */
 #pragma once
 
+#include "reach.h"
 #include "split_join_vectors.h"
 
 /* Rows that a vector of 16 bytes holds, with all k streams of it: one shuffle for each row. */
@@ -76,12 +77,21 @@ SL_INLINE int64_t sl_rows_to_store(int64_t makes, int64_t stores, int64_t to_ste
 #define SL_SHORT_JOIN(i, n, k) ((i) % (k) * ((n) / (k)) + (i) / (k))
 #define SL_SHUFFLE_SHORT(v, index, k)                                                                                \
     __builtin_shufflevector((sl_lanes_16)(v), (sl_lanes_16)(v), SL_EACH_OF_16(index, 0, SL_LANES_16, k))
-/* Runs *move*(load, store) for each row of each turn: 0 for a vector, 1 for exactly the row. */
-#define SL_FOR_EACH_SHORT_ROW(move)                                                                                  \
+/* So many rows, of at most 8 bytes, follow a fetch of their lines. */
+#define SL_ROWS_OF_A_FETCH 4
+/* Runs *move*(load, store) for each row of each turn: 0 for a vector, 1 for exactly the row.  If it *fetches*, runs
+ * *fetch* before some of them. */
+#define SL_FOR_EACH_SHORT_ROW(move, fetches, fetch)                                                                  \
     for (int64_t h = 0; h < high; ++h, to += to_leap, from += leap) {                                                \
         unsigned char *into = (unsigned char *)to;                                                                   \
         const unsigned char *out_of = (const unsigned char *)from;                                                   \
         int64_t c = 0;                                                                                               \
+        if (fetches)                                                                                                 \
+            for (; c < sl_min(loaded, stored); ++c, into += next, out_of += after) {                                 \
+                if (c % SL_ROWS_OF_A_FETCH == 0)                                                                     \
+                    fetch;                                                                                           \
+                move(0, 0);                                                                                          \
+            }                                                                                                        \
         for (; c < sl_min(loaded, stored); ++c, into += next, out_of += after)                                       \
             move(0, 0);                                                                                              \
         for (; c < loaded; ++c, into += next, out_of += after)                                                       \
@@ -136,13 +146,13 @@ SL_INLINE int64_t sl_rows_to_store(int64_t makes, int64_t stores, int64_t to_ste
     }                                                                                                                \
     SL_OUT_OF_LINE void sl_split_short_##k(element *restrict to, int64_t to_stride, const element *restrict from,    \
                                            int64_t columns, int64_t count, int64_t to_step, int64_t step,            \
-                                           int64_t high, int64_t to_leap, int64_t leap)                              \
+                                           int64_t high, int64_t to_leap, int64_t leap, int reach)                   \
     {                                                                                                                \
         const int64_t loaded = sl_rows_to_load(k * columns, SL_LANES_16, step, count);                               \
         const int64_t stored = sl_rows_to_store(columns, SL_LANES_16 / k, to_step, count);                           \
         const int64_t bytes = columns * SL_ELEMENT_SIZE, stride = to_stride * SL_ELEMENT_SIZE;                       \
         const int64_t next = to_step * SL_ELEMENT_SIZE, after = step * SL_ELEMENT_SIZE;                              \
-        SL_FOR_EACH_SHORT_ROW(SL_SPLIT_ROW_##k)                                                                      \
+        SL_FOR_EACH_SHORT_ROW(SL_SPLIT_ROW_##k, reach == SL_FETCHED, sl_fetch_streams((element *)into, to_stride, k)) \
     }                                                                                                                \
     SL_OUT_OF_LINE void sl_join_short_##k(element *restrict to, const element *restrict from, int64_t from_stride,   \
                                           int64_t rows, int64_t count, int64_t to_step, int64_t step, int64_t high,  \
@@ -152,7 +162,7 @@ SL_INLINE int64_t sl_rows_to_store(int64_t makes, int64_t stores, int64_t to_ste
         const int64_t stored = sl_rows_to_store(k * rows, SL_LANES_16, to_step, count);                              \
         const int64_t bytes = rows * SL_ELEMENT_SIZE, stride = from_stride * SL_ELEMENT_SIZE;                        \
         const int64_t next = to_step * SL_ELEMENT_SIZE, after = step * SL_ELEMENT_SIZE;                              \
-        SL_FOR_EACH_SHORT_ROW(SL_JOIN_ROW_##k)                                                                       \
+        SL_FOR_EACH_SHORT_ROW(SL_JOIN_ROW_##k, 0, (void)0)                                                           \
     }
 /* Whether rows are short, and neither vectors of 8 bytes nor masks move them as well: those take longer for four
  * streams, and masks for a row of two that a vector holds exactly. */
@@ -165,7 +175,8 @@ SL_INLINE int64_t sl_rows_to_store(int64_t makes, int64_t stores, int64_t to_ste
 #endif
 #define SL_SPLIT_SHORT(k)                                                                                            \
     if (SL_IS_SHORT(columns, k, columns, 1))                                                                         \
-        sl_split_short_##k(to + at, to_stride, from + start, columns, count, to_step, step, high, to_leap, leap);    \
+        sl_split_short_##k(to + at, to_stride, from + start, columns, count, to_step, step, high, to_leap, leap,     \
+                           reach);                                                                                   \
     else
 #define SL_JOIN_SHORT(k)                                                                                             \
     if (SL_IS_SHORT(rows, k, k * rows, 0))                                                                           \

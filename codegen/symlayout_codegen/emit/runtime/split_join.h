@@ -1,9 +1,10 @@
 /* Split and join: transposes with 2, 3 or 4 rows or columns, as k streams that run side by side.
  *
  * Assumes: output and source do not overlap.
- * Needs: short_streams, split_join_vectors, streams. */
+ * Needs: reach, short_streams, split_join_vectors, streams. */
 #pragma once
 
+#include "reach.h"
 #include "short_streams.h"
 #include "split_join_vectors.h"
 #include "streams.h"
@@ -26,15 +27,28 @@ SL_OUT_OF_LINE void sl_transpose_plain(element *restrict to, int64_t to_stride, 
         for (int64_t c = 0; c < count; ++c, into += to_step, out_of += step)                                         \
             __VA_ARGS__                                                                                              \
     }
+/* The same for a split of short rows to k streams: a line ahead of each is fetched if *reach* says so. */
+#define SL_FOR_EACH_SHORT_SPLIT(k, ...)                                                                              \
+    {                                                                                                                \
+        if (reach == SL_FETCHED)                                                                                     \
+            SL_FOR_EACH_TURN({                                                                                       \
+                sl_fetch_streams(into, to_stride, k);                                                                \
+                __VA_ARGS__                                                                                          \
+            })                                                                                                       \
+        else                                                                                                         \
+            SL_FOR_EACH_TURN({__VA_ARGS__})                                                                          \
+    }
 
 /* Whether stores of 16 bytes to two streams in turn cost more than two to one and two to the other: they do where small
  * lanes begin anywhere, in rows of four vectors and more. */
 #define SL_HAS_PAIRS (SL_VECTOR_BYTES == 16 && SL_ELEMENT_SIZE <= 2)
 
+/* Lanes of a cache line. */
+#define SL_LINE_LANES (64 / SL_ELEMENT_SIZE)
 /* Runs the code that it is given for each vector of n of *count* lanes, which begins at lane j: one at lane 0; the
  * others from *second* on, where that is not 0; the last one overlaps the one before.  If *pairs*, runs *pair* for two
- * vectors as long as there are two. */
-#define SL_FOR_EACH_VECTOR(n, count, second, pairs, pair, ...)                                                       \
+ * vectors as long as there are two.  If it *fetches*, runs *fetch* once for each line of lanes. */
+#define SL_FOR_EACH_VECTOR(n, count, second, fetches, fetch, pairs, pair, ...)                                       \
     {                                                                                                                \
         const int64_t last = (count) - (n);                                                                          \
         int64_t j = 0;                                                                                               \
@@ -43,26 +57,39 @@ SL_OUT_OF_LINE void sl_transpose_plain(element *restrict to, int64_t to_stride, 
             j = second;                                                                                              \
         }                                                                                                            \
         if (pairs)                                                                                                   \
-            for (; j < last - (n); j += 2 * (n))                                                                     \
+            for (; j < last - (n); j += 2 * (n)) {                                                                   \
+                if (fetches && (j & (SL_LINE_LANES - 1)) < 2 * (n))                                                  \
+                    fetch;                                                                                           \
                 pair;                                                                                                \
+            }                                                                                                        \
         for (; j < last; j += (n)) {                                                                                 \
+            if (fetches && (j & (SL_LINE_LANES - 1)) < (n))                                                          \
+                fetch;                                                                                               \
             __VA_ARGS__;                                                                                             \
         }                                                                                                            \
         j = last;                                                                                                    \
         __VA_ARGS__;                                                                                                 \
     }
 /* A split and a join by whole vectors of n elements, for each turn. */
+#define SL_SPLIT_SHORT_TURNS(suffix, n)                                                                              \
+    SL_FOR_EACH_SHORT_SPLIT(k, {                                                                                     \
+        sl_split_##suffix(into, to_stride, out_of, k, 1, n);                                                         \
+        if (columns > (n))                                                                                           \
+            sl_split_##suffix(into + columns - (n), to_stride, out_of + k * (columns - (n)), k, 1, n);               \
+    })
 #define SL_SPLIT_TURNS(suffix, n)                                                                                    \
     SL_FOR_EACH_TURN({                                                                                               \
         const int64_t second = sl_second_vector(into, to_stride, 1, columns, n);                                     \
-        SL_FOR_EACH_VECTOR(n, columns, second, SL_HAS_PAIRS && k == 2 && columns >= 4 * (n),                         \
+        SL_FOR_EACH_VECTOR(n, columns, second, reach == SL_FETCHED, sl_fetch_streams(into + j, to_stride, k),        \
+                           SL_HAS_PAIRS && k == 2 && columns >= 4 * (n),                                             \
                            sl_split_##suffix##_pair(into + j, to_stride, out_of + k * j),                            \
                            sl_split_##suffix(into + j, to_stride, out_of + k * j, k, 1, n))                          \
     })
 #define SL_JOIN_TURNS(suffix, n)                                                                                     \
     SL_FOR_EACH_TURN({                                                                                               \
         const int64_t second = sl_second_vector(into, 0, k, rows, n);                                                \
-        SL_FOR_EACH_VECTOR(n, rows, second, 0, (void)0, sl_join_##suffix(into + k * j, out_of + j, stride, k, 1, n)) \
+        SL_FOR_EACH_VECTOR(n, rows, second, 0, (void)0, 0, (void)0,                                                  \
+                           sl_join_##suffix(into + k * j, out_of + j, stride, k, 1, n))                              \
     })
 
 /* The ends of a row, which are shorter than a vector, by a call of the same function, *again*: once more inlined, they
@@ -87,20 +114,20 @@ SL_OUT_OF_LINE void sl_transpose_plain(element *restrict to, int64_t to_stride, 
 
 /* to[c*to_step + h*to_leap + i*to_stride + j] = from[c*step + h*leap + i + j*k] for 0 <= c < count, 0 <= h < high,
  * 0 <= i < k, 0 <= j < columns, with k a literal: one pass over the source writes k streams.  The last vectors are
- * masked, or overlap the ones before.  Lines of a *far* output are written by non-temporal stores where that pays: in
+ * masked, or overlap the ones before.  Lines of a far output are written by non-temporal stores where that pays: in
  * several streams at a time it does not on AMD's processors. */
 SL_ALWAYS_INLINE void sl_split(element *restrict to, int64_t to_stride, const element *restrict from, int64_t columns,
                                int64_t count, int64_t to_step, int64_t step, int64_t high, int64_t to_leap,
-                               int64_t leap, int far, sl_split_streams *again, const int k)
+                               int64_t leap, int reach, sl_split_streams *again, const int k)
 {
 #if SL_HAS_SHUFFLES && SL_HAS_BYTE_MASKS
     if (columns <= SL_STREAM_LANES)
-        SL_FOR_EACH_TURN(sl_split_wide(into, to_stride, out_of, k, 0, columns);)
+        SL_FOR_EACH_SHORT_SPLIT(k, sl_split_wide(into, to_stride, out_of, k, 0, columns);)
 #if SL_HAS_LONG_MASKS
     else if (columns < SL_LANES_MAX)
-        SL_FOR_EACH_TURN(sl_split_max(into, to_stride, out_of, k, 0, columns);)
+        SL_FOR_EACH_SHORT_SPLIT(k, sl_split_max(into, to_stride, out_of, k, 0, columns);)
 #endif
-    else if (far && SL_STORES_WAIT)
+    else if (reach == SL_FAR && SL_STORES_WAIT)
         SL_FOR_EACH_TURN({
             const int64_t first = sl_first_group_in_line(into, to_stride, 1);
             int64_t i = first < 0 ? columns : sl_min(first, columns); /* short rows may end in their first line */
@@ -112,18 +139,20 @@ SL_ALWAYS_INLINE void sl_split(element *restrict to, int64_t to_stride, const el
     else
         SL_SPLIT_TURNS(wide, SL_STREAM_LANES)
 #else
-    (void)far;
+    (void)reach;
     (void)again;
 #if SL_HAS_SHUFFLES
-    if (columns >= SL_STREAM_LANES && (SL_HAS_BYTE_SHUFFLES || k != 3))
+    if (columns > 2 * SL_STREAM_LANES && (SL_HAS_BYTE_SHUFFLES || k != 3))
         SL_SPLIT_TURNS(wide, SL_STREAM_LANES)
+    else if (columns >= SL_STREAM_LANES && (SL_HAS_BYTE_SHUFFLES || k != 3))
+        SL_SPLIT_SHORT_TURNS(wide, SL_STREAM_LANES)
 #if SL_VECTOR_BYTES > 16
     else if (columns >= SL_LANES_16)
-        SL_SPLIT_TURNS(16, SL_LANES_16)
+        SL_SPLIT_SHORT_TURNS(16, SL_LANES_16)
 #endif
 #ifdef SL_LANES_8
     else if (columns >= SL_LANES_8 && (SL_HAS_BYTE_SHUFFLES || k != 3))
-        SL_SPLIT_TURNS(8, SL_LANES_8)
+        SL_SPLIT_SHORT_TURNS(8, SL_LANES_8)
 #endif
     else
 #endif
@@ -135,7 +164,7 @@ SL_ALWAYS_INLINE void sl_split(element *restrict to, int64_t to_stride, const el
  * as in sl_split: one pass over the output reads k streams. */
 SL_ALWAYS_INLINE void sl_join(element *restrict to, const element *restrict from, int64_t stride, int64_t rows,
                               int64_t count, int64_t to_step, int64_t step, int64_t high, int64_t to_leap,
-                              int64_t leap, int far, sl_join_streams *again, const int k)
+                              int64_t leap, int reach, sl_join_streams *again, const int k)
 {
 #if SL_HAS_SHUFFLES && SL_HAS_BYTE_MASKS
     if (rows <= SL_STREAM_LANES)
@@ -144,15 +173,15 @@ SL_ALWAYS_INLINE void sl_join(element *restrict to, const element *restrict from
     else if (rows < SL_LANES_MAX)
         SL_FOR_EACH_TURN(sl_join_max(into, out_of, stride, k, 0, rows);)
 #endif
-    else if (far && k * rows >= SL_FAR_ROW_BYTES / SL_ELEMENT_SIZE)
+    else if (reach == SL_FAR && k * rows >= SL_FAR_ROW_BYTES / SL_ELEMENT_SIZE)
         SL_FAR_JOIN_TURNS
     else
         SL_JOIN_TURNS(wide, SL_STREAM_LANES)
 #else
-    (void)far;
+    (void)reach;
     (void)again;
 #if SL_HAS_SHUFFLES
-    if (far && k * rows >= SL_FAR_ROW_BYTES / SL_ELEMENT_SIZE && (SL_HAS_BYTE_SHUFFLES || k != 3))
+    if (reach == SL_FAR && k * rows >= SL_FAR_ROW_BYTES / SL_ELEMENT_SIZE && (SL_HAS_BYTE_SHUFFLES || k != 3))
         SL_FAR_JOIN_TURNS
     else if (rows >= SL_STREAM_LANES && (SL_HAS_BYTE_SHUFFLES || k != 3))
         SL_JOIN_TURNS(wide, SL_STREAM_LANES)
@@ -183,14 +212,32 @@ SL_ALWAYS_INLINE void sl_join(element *restrict to, const element *restrict from
 #define SL_SPLITS_BY_16(k) ((k) == 2 || ((k) == 4 && SL_ELEMENT_SIZE >= 4))
 #define SL_JOINS_BY_16(k) ((k) != 3)
 
-/* Defines a split and a join by vectors of 16 bytes, for rows of whole ones. */
+/* A split by vectors of 16 bytes, for rows of whole ones. */
+SL_ALWAYS_INLINE void sl_split_by_16(element *restrict to, int64_t to_stride, const element *restrict from,
+                                     int64_t columns, int64_t count, int64_t to_step, int64_t step, int64_t high,
+                                     int64_t to_leap, int64_t leap, int reach, const int k)
+{
+    if (columns <= SL_LINE_LANES)
+        SL_FOR_EACH_SHORT_SPLIT(k, {
+            for (int64_t j = 0; j < columns; j += SL_LANES_16)
+                sl_split_16(into + j, to_stride, out_of + k * j, k, 1, SL_LANES_16);
+        })
+    else
+        SL_FOR_EACH_TURN({
+            for (int64_t j = 0; j < columns; j += SL_LANES_16) {
+                if (reach == SL_FETCHED && j % SL_LINE_LANES == 0)
+                    sl_fetch_streams(into + j, to_stride, k);
+                sl_split_16(into + j, to_stride, out_of + k * j, k, 1, SL_LANES_16);
+            }
+        })
+}
+/* Defines it, and such a join. */
 #define SL_DEFINE_BY_16(k)                                                                                           \
     SL_OUT_OF_LINE void sl_split_by_16_##k(element *restrict to, int64_t to_stride, const element *restrict from,    \
                                            int64_t columns, int64_t count, int64_t to_step, int64_t step,            \
-                                           int64_t high, int64_t to_leap, int64_t leap)                              \
+                                           int64_t high, int64_t to_leap, int64_t leap, int reach)                   \
     {                                                                                                                \
-        SL_FOR_EACH_TURN(for (int64_t j = 0; j < columns; j += SL_LANES_16)                                          \
-                             sl_split_16(into + j, to_stride, out_of + k * j, k, 1, SL_LANES_16);)                   \
+        sl_split_by_16(to, to_stride, from, columns, count, to_step, step, high, to_leap, leap, reach, k);           \
     }                                                                                                                \
     SL_OUT_OF_LINE void sl_join_by_16_##k(element *restrict to, const element *restrict from, int64_t stride,        \
                                           int64_t rows, int64_t count, int64_t to_step, int64_t step, int64_t high,  \
@@ -200,11 +247,12 @@ SL_ALWAYS_INLINE void sl_join(element *restrict to, const element *restrict from
                              sl_join_16(into + k * j, out_of + j, stride, k, 1, SL_LANES_16);)                       \
     }
 #define SL_SPLIT_BY_16(k)                                                                                            \
-    if (SL_SPLITS_BY_16(k) && !(far && SL_HAS_BYTE_MASKS) && SL_IS_BY_16(columns, to_stride))                        \
-        sl_split_by_16_##k(to + at, to_stride, from + start, columns, count, to_step, step, high, to_leap, leap);    \
+    if (SL_SPLITS_BY_16(k) && !(reach == SL_FAR && SL_HAS_BYTE_MASKS) && SL_IS_BY_16(columns, to_stride))            \
+        sl_split_by_16_##k(to + at, to_stride, from + start, columns, count, to_step, step, high, to_leap, leap,     \
+                           reach);                                                                                   \
     else
 #define SL_JOIN_BY_16(k)                                                                                             \
-    if (SL_JOINS_BY_16(k) && !far && rows > SL_STREAM_LANES && SL_IS_BY_16(rows, stride))                            \
+    if (SL_JOINS_BY_16(k) && reach != SL_FAR && rows > SL_STREAM_LANES && SL_IS_BY_16(rows, stride))                \
         sl_join_by_16_##k(to + at, from + start, stride, rows, count, to_step, step, high, to_leap, leap);           \
     else
 #else
@@ -226,14 +274,14 @@ SL_ALWAYS_INLINE void sl_join(element *restrict to, const element *restrict from
     {                                                                                                                \
         SL_SPLIT_SHORT_##k                                                                                           \
         SL_SPLIT_BY_16(k)                                                                                            \
-        sl_split(to + at, to_stride, from + start, columns, count, to_step, step, high, to_leap, leap, far,          \
+        sl_split(to + at, to_stride, from + start, columns, count, to_step, step, high, to_leap, leap, reach,        \
                  sl_split_##k, k);                                                                                   \
     }                                                                                                                \
     SL_DECLARE_JOIN(sl_join_##k)                                                                                     \
     {                                                                                                                \
         SL_JOIN_SHORT_##k                                                                                            \
         SL_JOIN_BY_16(k)                                                                                             \
-        sl_join(to + at, from + start, stride, rows, count, to_step, step, high, to_leap, leap, far, sl_join_##k,    \
+        sl_join(to + at, from + start, stride, rows, count, to_step, step, high, to_leap, leap, reach, sl_join_##k,  \
                 k);                                                                                                  \
     }
 #if SL_DEFINES_STREAMS(2)

@@ -10,20 +10,20 @@
  * j] = from[c*step + h*leap + i + j*stride]: see split_join.  *to* begins at *at*, *from* at *start*. */
 typedef void sl_split_streams(element *restrict to, int64_t at, int64_t to_stride, const element *restrict from,
                               int64_t start, int64_t columns, int64_t count, int64_t to_step, int64_t step,
-                              int64_t high, int64_t to_leap, int64_t leap, int far);
+                              int64_t high, int64_t to_leap, int64_t leap, int reach);
 typedef void sl_join_streams(element *restrict to, int64_t at, const element *restrict from, int64_t start,
                              int64_t stride, int64_t rows, int64_t count, int64_t to_step, int64_t step,
-                             int64_t high, int64_t to_leap, int64_t leap, int far);
+                             int64_t high, int64_t to_leap, int64_t leap, int reach);
 
 /* How the definition of such a function begins. */
 #define SL_DECLARE_SPLIT(name)                                                                                       \
     SL_LINKABLE void name(element *restrict to, int64_t at, int64_t to_stride, const element *restrict from,         \
                           int64_t start, int64_t columns, int64_t count, int64_t to_step, int64_t step,              \
-                          int64_t high, int64_t to_leap, int64_t leap, int far)
+                          int64_t high, int64_t to_leap, int64_t leap, int reach)
 #define SL_DECLARE_JOIN(name)                                                                                        \
     SL_LINKABLE void name(element *restrict to, int64_t at, const element *restrict from, int64_t start,             \
                           int64_t stride, int64_t rows, int64_t count, int64_t to_step, int64_t step,                \
-                          int64_t high, int64_t to_leap, int64_t leap, int far)
+                          int64_t high, int64_t to_leap, int64_t leap, int reach)
 #ifdef SL_LINKED
 SL_DECLARE_SPLIT(sl_split_2);
 SL_DECLARE_SPLIT(sl_split_3);

@@ -37,7 +37,7 @@ static const sl_further_ways sl_own_ways = {
 
 /* to[at + offset of i + j] = from[start + i + offset of j] for all i of *rows* and j of *columns*, *turns* times. */
 SL_ALWAYS_INLINE void sl_transpose(element *restrict to, int64_t at, sl_axis rows, const element *restrict from,
-                                   int64_t start, sl_axis columns, sl_turns turns, int far)
+                                   int64_t start, sl_axis columns, sl_turns turns, int reach)
 {
-    sl_transpose_simplified(to + at, &rows, from + start, &columns, &turns, &sl_own_ways, far);
+    sl_transpose_simplified(to + at, &rows, from + start, &columns, &turns, &sl_own_ways, reach);
 }

@@ -1,12 +1,14 @@
 /* A transpose of any extents and strides: simplified, then done by streams, by tiles, or at once for all turns.
  *
  * Assumes: output and source do not overlap.
- * Needs: caches, pieces, plans, streams, tiles, transpose_choice, transpose_pieces, transpose_tiles, wanted, ways. */
+ * Needs: caches, pieces, plans, reach, streams, tiles, transpose_choice, transpose_pieces, transpose_tiles,
+ * wanted, ways. */
 #pragma once
 
 #include "caches.h"
 #include "pieces.h"
 #include "plans.h"
+#include "reach.h"
 #include "streams.h"
 #include "tiles.h"
 #include "transpose_choice.h"
@@ -72,7 +74,7 @@ SL_INLINE int sl_may_be_planned(const sl_axis *rows, const sl_axis *columns, con
 /* Transposes by streams, of which there are few or wide: by one of these two. */
 SL_OUT_OF_LINE void sl_transpose_streams(element *restrict to, const sl_axis *rows, const element *restrict from,
                                          const sl_axis *columns, const sl_turns *turns, sl_split_streams *splits,
-                                         sl_join_streams *joins, int far)
+                                         sl_join_streams *joins, int reach)
 {
     const int64_t few = rows->count, wide = columns->count;
     /* Streams have two levels; the third one is more turns. */
@@ -85,9 +87,9 @@ SL_OUT_OF_LINE void sl_transpose_streams(element *restrict to, const sl_axis *ro
         const int64_t into = c * turns->to_step + h * turns->to_leap + t * to_jump;
         const int64_t out_of = c * turns->step + h * turns->leap + t * jump;
         if (splits)
-            splits(to, into, rows->step, from, out_of, wide, columns->high, wide, columns->leap, 1, 0, 0, far);
+            splits(to, into, rows->step, from, out_of, wide, columns->high, wide, columns->leap, 1, 0, 0, reach);
         else
-            joins(to, into, from, out_of, columns->step, few, rows->high, rows->leap, few, 1, 0, 0, far);
+            joins(to, into, from, out_of, columns->step, few, rows->high, rows->leap, few, 1, 0, 0, reach);
     }
 }
 
@@ -120,7 +122,7 @@ SL_INLINE int sl_may_be_large(const sl_axis *rows, const sl_axis *columns, const
 /* sl_transpose of merged axes. */
 SL_OUT_OF_LINE void sl_transpose_merged(element *restrict to, const sl_axis *rows, const element *restrict from,
                                         const sl_axis *columns, const sl_turns *turns, const sl_further_ways *ways,
-                                        int far)
+                                        int reach)
 {
     const int64_t split = sl_streams_of(rows, columns), join = sl_streams_of(columns, rows);
     sl_split_streams *const splits = ways->split[split];
@@ -142,7 +144,7 @@ SL_OUT_OF_LINE void sl_transpose_merged(element *restrict to, const sl_axis *row
             more = sl_turns_2(turns->count, turns->to_step, turns->step, many, to_step, step);
         for (int64_t k = 0; k < calls; ++k)
             sl_transpose_merged(to + k * to_step, by_rows ? &level : rows, from + k * step, by_rows ? columns : &level,
-                                &more, ways, far);
+                                &more, ways, reach);
         return;
     }
     const int is_few = sl_is_few(rows, columns, turns);
@@ -153,9 +155,9 @@ SL_OUT_OF_LINE void sl_transpose_merged(element *restrict to, const sl_axis *row
     if (small && ways->small && ways->small(to, rows, from, columns, turns, is_planned, is_small, is_few))
         return;
     if (splits || joins)
-        sl_transpose_streams(to, rows, from, columns, turns, splits, joins, far);
-    else if (!by || !by(to, rows, from, columns, turns, far))
-        sl_transpose_tiles(to, rows, from, columns, turns, far);
+        sl_transpose_streams(to, rows, from, columns, turns, splits, joins, reach);
+    else if (!by || !by(to, rows, from, columns, turns, reach == SL_FAR))
+        sl_transpose_tiles(to, rows, from, columns, turns, reach == SL_FAR);
     /* One way at a time: the one that this call would have taken. */
     if (small && !ways->small)
         sl_want(ways->wanted, SL_SMALL_WAY);
@@ -181,7 +183,7 @@ SL_DECLARE_TRANSPOSE(sl_transpose_simplified)
     const int line = sl_extent(rows) == 1 || sl_extent(columns) == 1;
     const int plain = SL_HAS_PLANNED_TURNS && !sl_has_squares(&short_rows, &short_columns);
     if ((line || plain) && !sl_is_few(rows, columns, turns) && sl_is_few(&short_rows, &short_columns, &many))
-        sl_transpose_merged(to, &short_rows, from, &short_columns, &many, ways, far);
+        sl_transpose_merged(to, &short_rows, from, &short_columns, &many, ways, reach);
     else
-        sl_transpose_merged(to, rows, from, columns, turns, ways, far);
+        sl_transpose_merged(to, rows, from, columns, turns, ways, reach);
 }

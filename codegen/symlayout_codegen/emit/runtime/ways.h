@@ -52,7 +52,7 @@ typedef struct {
  * which waits for the stores of the numbers. */
 #define SL_DECLARE_TRANSPOSE(name)                                                                                   \
     SL_LINKABLE void name(element *restrict to, sl_axis *rows, const element *restrict from, sl_axis *columns,       \
-                          sl_turns *turns, const sl_further_ways *ways, int far)
+                          sl_turns *turns, const sl_further_ways *ways, int reach)
 #define SL_DECLARE_LARGE(name)                                                                                       \
     SL_LINKABLE int name(element *restrict to, const sl_axis *rows, const element *restrict from,                    \
                          const sl_axis *columns, const sl_turns *turns, int far)
