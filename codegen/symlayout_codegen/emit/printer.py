@@ -222,7 +222,7 @@ def _lines(program: Program, element_size: int, header: str, ways: int) -> Itera
         yield f"    sl_plan plan{k};"
         yield f"    sl_no_plan(&plan{k});"
     reaches = (
-        any(isinstance(statement, CopyRows | CopyGrid | CutGrid | Transpose) for statement in walk(program.body))
+        any(isinstance(statement, CopyRows | CopyGrid | CutGrid | Deal | Transpose) for statement in walk(program.body))
         and not nest.halves
     )
     if reaches:
@@ -425,7 +425,7 @@ def _deal(leaf: Deal, show: _Printer) -> str:
     read = f"from{leaf.source}, {show(leaf.start)}, {show(leaf.size)}"
     row = f"{show(leaf.columns)}, {show(leaf.low)}, {show(leaf.inside)}, fill{leaf.fill}"
     turns = ", ".join(map(show, (leaf.before, leaf.count, leaf.after, leaf.to_step, leaf.step)))
-    return f"sl_deal_{leaf.streams}({written}, {read}, {row}, {turns});"
+    return f"sl_deal_{leaf.streams}({written}, {read}, {row}, {turns}, reach);"
 
 
 def _cut_grid(leaf: CutGrid, show: _Printer, plan: str) -> str:

@@ -1,11 +1,12 @@
 /* Deal: a split of a source with margins, which read as the fill value.
  *
  * Assumes: output and source do not overlap.
- * Needs: copy, fill, split_join. */
+ * Needs: copy, fill, reach, split_join. */
 #pragma once
 
 #include "copy.h"
 #include "fill.h"
+#include "reach.h"
 #include "split_join.h"
 
 /* The rows that follow, of k streams, a literal: to[c*to_step + i*to_stride + j] for 0 <= c < count, 0 <= i < k,
@@ -32,7 +33,7 @@ SL_DEFINE_DEAL_STEP(sl_deal_16, sl_split_16, sl_lanes_16, 16, SL_LANES_16)
 /* Rows by masks.  A vector may begin before the array: the mask has no bit there. */
 SL_ALWAYS_INLINE void sl_deal_rows(element *restrict to, int64_t to_stride, const element *restrict from,
                                    int64_t columns, int64_t low, int64_t high, element value, int64_t count,
-                                   int64_t to_step, int64_t step, const int k)
+                                   int64_t to_step, int64_t step, int reach, const int k)
 {
     sl_lane lane;
     memcpy(&lane, &value, sizeof lane);
@@ -41,15 +42,20 @@ SL_ALWAYS_INLINE void sl_deal_rows(element *restrict to, int64_t to_stride, cons
     uint64_t mask[4], last[4];
     if (columns <= SL_LANES_16) {
         sl_deal_16_masks(mask, low, high, k);
-        for (int64_t c = 0; c < count; ++c, to += to_step, from += step)
+        for (int64_t c = 0; c < count; ++c, to += to_step, from += step) {
+            sl_fetch_row(reach, to, to_stride, columns, k);
             sl_deal_16(to, to_stride, from, mask, k, 0, columns, (sl_lanes_16){0} + lane);
+        }
     } else if (columns < SL_STREAM_LANES) {
         sl_deal_wide_masks(mask, low, high, k);
-        for (int64_t c = 0; c < count; ++c, to += to_step, from += step)
+        for (int64_t c = 0; c < count; ++c, to += to_step, from += step) {
+            sl_fetch_row(reach, to, to_stride, columns, k);
             sl_deal_wide(to, to_stride, from, mask, k, 0, columns, fill);
+        }
     } else if (columns == SL_STREAM_LANES + 1 && low <= k * SL_STREAM_LANES) { /* the last column by itself */
         sl_deal_wide_masks(mask, low, high, k);
         for (int64_t c = 0; c < count; ++c, to += to_step, from += step) {
+            sl_fetch_row(reach, to, to_stride, columns, k);
             sl_deal_wide(to, to_stride, from, mask, k, 1, SL_STREAM_LANES, fill);
             for (int i = 0; i < k; ++i)
                 to[i * to_stride + end] = k * end + i < high ? from[k * end + i] : value;
@@ -58,6 +64,7 @@ SL_ALWAYS_INLINE void sl_deal_rows(element *restrict to, int64_t to_stride, cons
         sl_deal_wide_masks(mask, low, high, k);
         sl_deal_wide_masks(last, low - k * end, high - k * end, k);
         for (int64_t c = 0; c < count; ++c, to += to_step, from += step) {
+            sl_fetch_row(reach, to, to_stride, columns, k);
             sl_deal_wide(to, to_stride, from, mask, k, 1, SL_STREAM_LANES, fill);
             for (int64_t j = SL_STREAM_LANES; j < end; j += SL_STREAM_LANES)
                 sl_split_wide(to + j, to_stride, from + k * j, k, 1, SL_STREAM_LANES);
@@ -65,20 +72,22 @@ SL_ALWAYS_INLINE void sl_deal_rows(element *restrict to, int64_t to_stride, cons
                 sl_deal_wide(to + end, to_stride, from + k * end, last, k, 0, columns - end, fill);
         }
     } else
-        for (int64_t c = 0; c < count; ++c, to += to_step, from += step)
+        for (int64_t c = 0; c < count; ++c, to += to_step, from += step) {
+            sl_fetch_row(reach, to, to_stride, columns, k);
             for (int64_t j = 0; j < columns; j += SL_STREAM_LANES) {
                 const int64_t column = sl_min(j, columns - SL_STREAM_LANES);
                 sl_deal_wide_masks(mask, low - k * column, high - k * column, k);
                 sl_deal_wide(to + column, to_stride, from + k * column, mask, k, 1, SL_STREAM_LANES, fill);
             }
+        }
 }
 #define SL_DEFINE_DEAL_ROWS(k)                                                                                       \
     SL_OUT_OF_LINE void sl_deal_rows_##k(element *restrict to, int64_t to_stride, const element *restrict from,      \
                                          int64_t columns, int64_t low, int64_t inside, element value, int64_t count, \
-                                         int64_t to_step, int64_t step)                                              \
+                                         int64_t to_step, int64_t step, int reach)                                   \
     {                                                                                                                \
         sl_deal_rows(to, to_stride, from, columns, low, sl_min(low + sl_max(inside, 0), k * columns), value, count,  \
-                     to_step, step, k);                                                                              \
+                     to_step, step, reach, k);                                                                       \
     }
 SL_DEFINE_DEAL_ROWS(2)
 SL_DEFINE_DEAL_ROWS(3)
@@ -128,6 +137,7 @@ SL_ALWAYS_INLINE void sl_deal_half(element *restrict to, int64_t to_stride, cons
         sl_lanes_16 last_inside[4], last_outside[4];                                                                 \
         sl_deal_rows_wide_lanes(last_inside, last_outside, low - k * end, high - k * end, value, 1);                 \
         for (int64_t c = 0; c < count; ++c, to += to_step, from += step) {                                           \
+            sl_fetch_row(reach, to, to_stride, columns, k);                                                          \
             name##_step(to, to_stride, from, inside, outside, k);                                                    \
             for (int64_t j = n; j < end; j += n)                                                                     \
                 split(to + j, to_stride, from + k * j, k, 1, n);                                                     \
@@ -141,13 +151,15 @@ SL_ALWAYS_INLINE void sl_deal_half(element *restrict to, int64_t to_stride, cons
 #define SL_DEFINE_DEAL_ROWS(name, k, split, vector, n)                                                               \
     SL_OUT_OF_LINE void name##_##k(element *restrict to, int64_t to_stride, const element *restrict from,            \
                                    int64_t columns, int64_t low, int64_t high, sl_lane value, int64_t count,         \
-                                   int64_t exact, int64_t to_step, int64_t step)                                     \
+                                   int64_t exact, int64_t to_step, int64_t step, int reach)                          \
     {                                                                                                                \
         vector inside[4], outside[4];                                                                                \
         name##_lanes(inside, outside, low, high, value, k);                                                          \
         if (columns <= n) {                                                                                          \
-            for (int64_t c = exact; c < count; ++c, to += to_step, from += step)                                     \
+            for (int64_t c = exact; c < count; ++c, to += to_step, from += step) {                                   \
+                sl_fetch_row(reach, to, to_stride, columns, k);                                                      \
                 name##_step(to, to_stride, from, inside, outside, k);                                                \
+            }                                                                                                        \
             if (exact && columns >= n / 2) {                                                                         \
                 element row[4 * n];                                                                                  \
                 name##_step(row, n, from, inside, outside, k);                                                       \
@@ -159,6 +171,7 @@ SL_ALWAYS_INLINE void sl_deal_half(element *restrict to, int64_t to_stride, cons
             element other;                                                                                           \
             memcpy(&other, &value, sizeof other);                                                                    \
             for (int64_t c = 0; c < count; ++c, to += to_step, from += step) {                                       \
+                sl_fetch_row(reach, to, to_stride, columns, k);                                                      \
                 name##_step(to, to_stride, from, inside, outside, k);                                                \
                 for (int i = 0; i < k; ++i)                                                                          \
                     to[i * to_stride + n] = k * n + i < high ? from[k * n + i] : other;                              \
@@ -170,6 +183,7 @@ SL_ALWAYS_INLINE void sl_deal_half(element *restrict to, int64_t to_stride, cons
             vector last_inside[4], last_outside[4];                                                                  \
             name##_lanes(last_inside, last_outside, low - k * end, high - k * end, value, k);                        \
             for (int64_t c = 0; c < count; ++c, to += to_step, from += step) {                                       \
+                sl_fetch_row(reach, to, to_stride, columns, k);                                                      \
                 name##_step(to, to_stride, from, inside, outside, k);                                                \
                 for (int64_t j = n; j < end; j += n)                                                                 \
                     split(to + j, to_stride, from + k * j, k, 1, n);                                                 \
@@ -285,7 +299,7 @@ SL_ALWAYS_INLINE void sl_deal_fill(element *restrict to, int64_t to_stride, int6
 #define SL_DECLARE_DEAL(name)                                                                                        \
     SL_INLINE void name(element *restrict to, int64_t at, int64_t to_stride, const element *restrict from,           \
                         int64_t start, int64_t size, int64_t columns, int64_t low, int64_t inside, element value,    \
-                        int64_t before, int64_t count, int64_t after, int64_t to_step, int64_t step)
+                        int64_t before, int64_t count, int64_t after, int64_t to_step, int64_t step, int reach)
 #if SL_HAS_SHUFFLES && SL_HAS_BYTE_MASKS
 #define SL_DEFINE_DEAL(k)                                                                                            \
     SL_DECLARE_DEAL(sl_deal_##k)                                                                                     \
@@ -294,7 +308,7 @@ SL_ALWAYS_INLINE void sl_deal_fill(element *restrict to, int64_t to_stride, int6
         to += at;                                                                                                    \
         sl_deal_fill(to, to_stride, columns, value, before, to_step, k);                                             \
         to += before * to_step;                                                                                      \
-        sl_deal_rows_##k(to, to_stride, from + start, columns, low, inside, value, count, to_step, step);            \
+        sl_deal_rows_##k(to, to_stride, from + start, columns, low, inside, value, count, to_step, step, reach);     \
         sl_deal_fill(to + count * to_step, to_stride, columns, value, after, to_step, k);                            \
     }
 #else
@@ -310,8 +324,8 @@ SL_DEFINE_DEAL_PLAIN(3)
 SL_DEFINE_DEAL_PLAIN(4)
 #if SL_HAS_SHUFFLES
 #define SL_DEAL_ROWS(suffix, k)                                                                                      \
-    sl_deal_rows_##suffix##_##k(to + rows.first * to_step, to_stride, from + start + rows.first * step, columns, low,\
-                                high, lane, rows.count, exact, to_step, step)
+    sl_deal_rows_##suffix##_##k(to + rows.first * to_step, to_stride, from + start + rows.first * step, columns, low, \
+                                high, lane, rows.count, exact, to_step, step, reach)
 #ifdef SL_LANES_8
 #define SL_DEAL_ROWS_8(k) else if (rows.lanes == SL_LANES_8) SL_DEAL_ROWS(8, k);
 #else

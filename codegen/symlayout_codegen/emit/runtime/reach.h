@@ -35,3 +35,11 @@ SL_ALWAYS_INLINE void sl_fetch_streams(const element *to, int64_t to_stride, con
     for (int i = 0; i < k; ++i)
         __builtin_prefetch((const char *)(to + i * to_stride) + SL_FETCHED_AHEAD, 1, 3);
 }
+
+/* Fetches what a row of *columns* elements of each of k streams comes to, if *reach* says so. */
+SL_ALWAYS_INLINE void sl_fetch_row(int reach, const element *to, int64_t to_stride, int64_t columns, const int k)
+{
+    if (reach == SL_FETCHED)
+        for (int64_t line = 0; line < columns; line += 64 / SL_ELEMENT_SIZE)
+            sl_fetch_streams(to + line, to_stride, k);
+}
