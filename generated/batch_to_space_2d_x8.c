@@ -86,7 +86,7 @@ int32_t batch_to_space_2d_x8_part(int64_t part, int64_t parts, int64_t N, int64_
     sl_no_plan(&plan1);
     sl_plan plan2;
     sl_no_plan(&plan2);
-    const int far = sl_is_far(N_b0_b1*(H*b0 - bottom - top)*(W*b1 - left - right)*C);
+    const int reach = sl_reach(N_b0_b1*(H*b0 - bottom - top)*(W*b1 - left - right)*C);
     sl_part share = {part, parts};
     int64_t i0_begin, i0_end, i1_0_begin, i1_0_end, i1_1_begin, i1_1_end, i2_0_begin, i2_0_end;
     sl_share(&share, N_b0_b1, &i0_begin, &i0_end);
@@ -115,26 +115,26 @@ int32_t batch_to_space_2d_x8_part(int64_t part, int64_t parts, int64_t N, int64_
                     const int64_t i2_1_first = sl_min(sl_max(-b1*i2_0 + left, 0), b1);
                     const int64_t i2_1_last = sl_min(sl_max(W*b1 - b1*i2_0 - right, i2_1_first), b1);
                     sl_copy_rows(to, at_i1_0 + step_3*i1_1 + C*i2_1_first + C*b1*i2_0, C, from0, at_i1_0_2 +
-                            step_6*i1_1 + step_5*i2_1_first + C*i2_0, step_5, i2_1_last - i2_1_first, C, far,
-                            &plan0);
+                            step_6*i1_1 + step_5*i2_1_first + C*i2_0, step_5, i2_1_last - i2_1_first, C,
+                            reach, &plan0);
                 }
                 /* output axis 2, a digit of it < ((-right - 1)//b1) + W + 1 */
                 for (int64_t i2_0 = i2_0_first_2; i2_0 < i2_0_last_2; ++i2_0) {
                     sl_copy_rows(to, at_i1_0 + step_3*i1_1 + C*b1*i2_0, C, from0, at_i1_0_2 + step_6*i1_1 +
-                            C*i2_0, step_5, b1, C, far, &plan1);
+                            C*i2_0, step_5, b1, C, reach, &plan1);
                 }
                 /* output axis 2, a digit of it < ((-right - 1)//b1) + W + 1 */
                 for (int64_t i2_0 = i2_0_last_2; i2_0 < i2_0_end; ++i2_0) {
                     const int64_t i2_1_first = sl_min(sl_max(-b1*i2_0 + left, 0), b1);
                     const int64_t i2_1_last = sl_min(sl_max(W*b1 - b1*i2_0 - right, i2_1_first), b1);
                     sl_copy_rows(to, at_i1_0 + step_3*i1_1 + C*i2_1_first + C*b1*i2_0, C, from0, at_i1_0_2 +
-                            step_6*i1_1 + step_5*i2_1_first + C*i2_0, step_5, i2_1_last - i2_1_first, C, far,
-                            &plan2);
+                            step_6*i1_1 + step_5*i2_1_first + C*i2_0, step_5, i2_1_last - i2_1_first, C,
+                            reach, &plan2);
                 }
             }
         }
     }
-    if (far)
+    if (reach == SL_FAR)
         sl_store_fence();
     return SL_OK;
 }

@@ -38,7 +38,7 @@ int32_t depth_to_space_crd_x8_part(int64_t part, int64_t parts, int64_t N, int64
     const element *restrict const from0 = src;
     element *restrict const to = dst;
 
-    const int far = sl_is_far(N*C_b_2*H*b*W*b);
+    const int reach = sl_reach(N*C_b_2*H*b*W*b);
     sl_part share = {part, parts};
     int64_t i1_begin, i1_end, i0_begin, i0_end, i2_1_begin, i2_1_end, i2_0_begin, i2_0_end;
     sl_share(&share, C_b_2, &i1_begin, &i1_end);
@@ -50,9 +50,9 @@ int32_t depth_to_space_crd_x8_part(int64_t part, int64_t parts, int64_t N, int64
     for (int64_t i1 = i1_begin; i1 < i1_end; ++i1) {  /* output axis 1 < C/(b**2) */
         sl_transpose(to, step_2 + step*i1, sl_axis_2(W, b, i2_0_end - i2_0_begin, W*b*b), from0, step_3 +
                 step*i1, sl_axis_1(b, H*W), sl_turns_2(i2_1_end - i2_1_begin, W*b, H*W*b, i0_end - i0_begin,
-                C*H*W, C*H*W), far);
+                C*H*W, C*H*W), reach);
     }
-    if (far)
+    if (reach == SL_FAR)
         sl_store_fence();
     return SL_OK;
 }

@@ -38,7 +38,7 @@ int32_t depth_to_space_dcr_x1_part(int64_t part, int64_t parts, int64_t N, int64
     const element *restrict const from0 = src;
     element *restrict const to = dst;
 
-    const int far = sl_is_far(N*C_b_2*H*b*W*b);
+    const int reach = sl_reach(N*C_b_2*H*b*W*b);
     sl_part share = {part, parts};
     int64_t i2_1_begin, i2_1_end, i0_begin, i0_end, i2_0_begin, i2_0_end;
     sl_share(&share, b, &i2_1_begin, &i2_1_end);
@@ -46,8 +46,8 @@ int32_t depth_to_space_dcr_x1_part(int64_t part, int64_t parts, int64_t N, int64
     sl_share_last(&share, C_b_2*H, &i2_0_begin, &i2_0_end);
     sl_transpose(to, W*b*i2_1_begin + C*H*W*i0_begin + W*b*b*i2_0_begin, sl_axis_2(W, b, i2_0_end -
             i2_0_begin, W*b*b), from0, step*i2_1_begin + C*H*W*i0_begin + W*i2_0_begin, sl_axis_1(b,
-            C_b_2*H*W), sl_turns_2(i0_end - i0_begin, C*H*W, C*H*W, i2_1_end - i2_1_begin, W*b, step), far);
-    if (far)
+            C_b_2*H*W), sl_turns_2(i0_end - i0_begin, C*H*W, C*H*W, i2_1_end - i2_1_begin, W*b, step), reach);
+    if (reach == SL_FAR)
         sl_store_fence();
     return SL_OK;
 }

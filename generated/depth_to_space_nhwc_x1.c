@@ -39,7 +39,7 @@ int32_t depth_to_space_nhwc_x1_part(int64_t part, int64_t parts, int64_t N, int6
 
     sl_plan plan0;
     sl_no_plan(&plan0);
-    const int far = sl_is_far(N*H*b*W*b*C_b_2);
+    const int reach = sl_reach(N*H*b*W*b*C_b_2);
     sl_part share = {part, parts};
     int64_t i1_1_begin, i1_1_end, i1_0_begin, i1_0_end;
     sl_share(&share, b, &i1_1_begin, &i1_1_end);
@@ -47,11 +47,11 @@ int32_t depth_to_space_nhwc_x1_part(int64_t part, int64_t parts, int64_t N, int6
     for (int64_t i1_1 = i1_1_begin; i1_1 < i1_1_end; ++i1_1) {  /* output axis 1, a digit of it < b */
         const int64_t at_i1_1 = C_b_2*W*b*i1_1;
         for (int64_t i1_0 = i1_0_begin; i1_0 < i1_0_end; ++i1_0) {  /* output axis 1, a digit of it < H */
-            sl_copy_rows(to, at_i1_1 + C*W*i1_0, C_b_2*b, from0, C_b_2*b*i1_1 + C*W*i1_0, C, W, b*C_b_2, far,
-                    &plan0);
+            sl_copy_rows(to, at_i1_1 + C*W*i1_0, C_b_2*b, from0, C_b_2*b*i1_1 + C*W*i1_0, C, W, b*C_b_2,
+                    reach, &plan0);
         }
     }
-    if (far)
+    if (reach == SL_FAR)
         sl_store_fence();
     return SL_OK;
 }

@@ -31,16 +31,17 @@ int32_t flip_width_x1_part(int64_t part, int64_t parts, int64_t N, int64_t H, in
 
     sl_plan plan0;
     sl_no_plan(&plan0);
-    const int far = sl_is_far(N*H*W*C);
+    const int reach = sl_reach(N*H*W*C);
     sl_part share = {part, parts};
     int64_t i1_begin, i1_end, i2_begin, i2_end;
     sl_share(&share, N*H, &i1_begin, &i1_end);
     sl_share_last(&share, W, &i2_begin, &i2_end);
     const int64_t step = C*(W - 1) - C*i2_begin;
     for (int64_t i1 = i1_begin; i1 < i1_end; ++i1) {  /* output axis 1 < H */
-        sl_copy_rows(to, C*i2_begin + C*W*i1, C, from0, step + C*W*i1, -C, i2_end - i2_begin, C, far, &plan0);
+        sl_copy_rows(to, C*i2_begin + C*W*i1, C, from0, step + C*W*i1, -C, i2_end - i2_begin, C, reach,
+                &plan0);
     }
-    if (far)
+    if (reach == SL_FAR)
         sl_store_fence();
     return SL_OK;
 }

@@ -22,7 +22,7 @@ int32_t openvino_batch_to_space_2d_x4_part(int64_t part, int64_t parts, const vo
 
     sl_plan plan0;
     sl_no_plan(&plan0);
-    const int far = sl_is_far(16);
+    const int reach = sl_reach(16);
     sl_part share = {part, parts};
     int64_t i0_begin, i0_end;
     sl_share_last(&share, 2, &i0_begin, &i0_end);
@@ -30,11 +30,11 @@ int32_t openvino_batch_to_space_2d_x4_part(int64_t part, int64_t parts, const vo
         const int64_t i1_1_first = sl_min(sl_max(-5*i1_0 + 2, 0), 5);
         const int64_t i1_1_last = sl_min(sl_max(-5*i1_0 + 10, i1_1_first), 5);
         sl_copy_grid(to, 8*i0_begin + i1_1_first + 5*i1_0 - 2, 1, 8, from0, 2*i0_begin + 4*i1_1_first + i1_0,
-                4, 2, i1_1_last - i1_1_first, i0_end - i0_begin, 1, 1, 0, 0, far, &plan0);
+                4, 2, i1_1_last - i1_1_first, i0_end - i0_begin, 1, 1, 0, 0, reach, &plan0);
     }
     sl_transpose(to, 8*i0_begin + 3, sl_axis_1(1, 5), from0, 2*i0_begin + 1, sl_axis_1(5, 4),
-            sl_turns_1(i0_end - i0_begin, 8, 2), far);
-    if (far)
+            sl_turns_1(i0_end - i0_begin, 8, 2), reach);
+    if (reach == SL_FAR)
         sl_store_fence();
     return SL_OK;
 }

@@ -23,7 +23,7 @@ int32_t openvino_space_to_batch_5d_x1_part(int64_t part, int64_t parts, const vo
 
     sl_plan plan0;
     sl_no_plan(&plan0);
-    const int far = sl_is_far(1296);
+    const int reach = sl_reach(1296);
     sl_part share = {part, parts};
     int64_t i1_begin, i1_end;
     sl_share_last(&share, 6, &i1_begin, &i1_end);
@@ -40,13 +40,13 @@ int32_t openvino_space_to_batch_5d_x1_part(int64_t part, int64_t parts, const vo
                 for (int64_t i0_1_1_0 = 0; i0_1_1_0 < 3; ++i0_1_1_0) {  /* output axis 0, a digit of it < 3 */
                     sl_fill_rows(to, at_i0_0 + 3*i2 + 54*i0_1_1_0, 162, fill0, i0_1_0_first, 3);
                     sl_copy_rows(to, at_i2 + 54*i0_1_1_0, 162, from0, at_i2_2 + 3*i0_1_1_0 - 9, 9,
-                            i0_1_0_last - i0_1_0_first, 3, far, &plan0);
+                            i0_1_0_last - i0_1_0_first, 3, reach, &plan0);
                     sl_fill_rows(to, at_i2_3 + 54*i0_1_1_0, 162, fill0, -i0_1_0_last + 4, 3);
                 }
             }
         }
     }
-    if (far)
+    if (reach == SL_FAR)
         sl_store_fence();
     return SL_OK;
 }

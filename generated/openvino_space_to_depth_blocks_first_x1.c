@@ -18,7 +18,7 @@ int32_t openvino_space_to_depth_blocks_first_x1_part(int64_t part, int64_t parts
     const element *restrict const from0 = src;
     element *restrict const to = dst;
 
-    const int far = sl_is_far(840);
+    const int reach = sl_reach(840);
     sl_part share = {part, parts};
     int64_t i0_begin, i0_end, i1_0_begin, i1_0_end, i2_begin, i2_end;
     sl_share(&share, 5, &i0_begin, &i0_end);
@@ -28,9 +28,9 @@ int32_t openvino_space_to_depth_blocks_first_x1_part(int64_t part, int64_t parts
     const int64_t step_2 = 6*i1_0_begin + 12*i2_begin;
     for (int64_t i0 = i0_begin; i0 < i0_end; ++i0) {  /* output axis 0 < 5 */
         sl_split_2(to, step + 168*i0, 42, from0, step_2 + 168*i0, 3, i2_end - i2_begin, 3, 12, i1_0_end -
-                i1_0_begin, 84, 6, far);
+                i1_0_begin, 84, 6, reach);
     }
-    if (far)
+    if (reach == SL_FAR)
         sl_store_fence();
     return SL_OK;
 }

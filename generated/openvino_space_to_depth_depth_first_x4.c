@@ -18,14 +18,14 @@ int32_t openvino_space_to_depth_depth_first_x4_part(int64_t part, int64_t parts,
     const element *restrict const from0 = src;
     element *restrict const to = dst;
 
-    const int far = sl_is_far(840);
+    const int reach = sl_reach(840);
     sl_part share = {part, parts};
     int64_t i1_0_begin, i1_0_end;
     sl_share_last(&share, 35, &i1_0_begin, &i1_0_end);
     for (int64_t i1_0 = i1_0_begin; i1_0 < i1_0_end; ++i1_0) {  /* output axis 1, a digit of it < 7 */
-        sl_split_2(to, 24*i1_0, 6, from0, 24*i1_0, 3, 2, 3, 12, 2, 12, 6, far);
+        sl_split_2(to, 24*i1_0, 6, from0, 24*i1_0, 3, 2, 3, 12, 2, 12, 6, reach);
     }
-    if (far)
+    if (reach == SL_FAR)
         sl_store_fence();
     return SL_OK;
 }

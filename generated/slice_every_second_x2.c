@@ -33,16 +33,16 @@ int32_t slice_every_second_x2_part(int64_t part, int64_t parts, int64_t N, int64
 
     sl_plan plan0;
     sl_no_plan(&plan0);
-    const int far = sl_is_far(N*h*w*C);
+    const int reach = sl_reach(N*h*w*C);
     sl_part share = {part, parts};
     int64_t i1_begin, i1_end, i2_begin, i2_end;
     sl_share(&share, N*h, &i1_begin, &i1_end);
     sl_share_last(&share, w, &i2_begin, &i2_end);
     for (int64_t i1 = i1_begin; i1 < i1_end; ++i1) {  /* output axis 1 < h */
         sl_copy_rows(to, C*i2_begin + C*w*i1, C, from0, 2*C*i2_begin + 4*C*w*i1, 2*C, i2_end - i2_begin, C,
-                far, &plan0);
+                reach, &plan0);
     }
-    if (far)
+    if (reach == SL_FAR)
         sl_store_fence();
     return SL_OK;
 }

@@ -35,7 +35,7 @@ int32_t slice_inner_x2_part(int64_t part, int64_t parts, int64_t N, int64_t H, i
 
     sl_plan plan0;
     sl_no_plan(&plan0);
-    const int far = sl_is_far(N*(H - 2)*(W - 2)*C);
+    const int reach = sl_reach(N*(H - 2)*(W - 2)*C);
     sl_part share = {part, parts};
     int64_t i0_begin, i0_end, i1_begin, i1_end;
     sl_share(&share, N, &i0_begin, &i0_end);
@@ -44,9 +44,9 @@ int32_t slice_inner_x2_part(int64_t part, int64_t parts, int64_t N, int64_t H, i
     const int64_t step_3 = C*(W + 1) + C*W*i1_begin;
     for (int64_t i0 = i0_begin; i0 < i0_end; ++i0) {  /* output axis 0 < N */
         sl_copy_rows(to, step_2 + step*i0, C*(W - 2), from0, step_3 + C*H*W*i0, C*W, i1_end - i1_begin, (W -
-                2)*C, far, &plan0);
+                2)*C, reach, &plan0);
     }
-    if (far)
+    if (reach == SL_FAR)
         sl_store_fence();
     return SL_OK;
 }

@@ -65,7 +65,7 @@ int32_t space_to_batch_2d_x4_part(int64_t part, int64_t parts, int64_t N, int64_
 
     sl_plan plan0;
     sl_no_plan(&plan0);
-    const int far = sl_is_far(N*b0*b1*H_bottom_top_b0*W_left_right_b1*C);
+    const int reach = sl_reach(N*b0*b1*H_bottom_top_b0*W_left_right_b1*C);
     sl_part share = {part, parts};
     int64_t i0_0_begin, i0_0_end, i0_1_0_begin, i0_1_0_end, i0_1_1_begin, i0_1_1_end, i1_begin, i1_end;
     sl_share(&share, b0, &i0_0_begin, &i0_0_end);
@@ -103,7 +103,7 @@ int32_t space_to_batch_2d_x4_part(int64_t part, int64_t parts, int64_t N, int64_
                 for (int64_t i1 = i1_first_2; i1 < i1_last_2; ++i1) {
                     sl_fill(to, at_i0_1_1 + W_left_right_b1*C*i1, fill0, C*i2_first);
                     sl_copy_rows(to, at_i0_1_1_2 + W_left_right_b1*C*i1, C, from0, at_i0_1_1_3 + C*W*b0*i1,
-                            C*b1, i2_last - i2_first, C, far, &plan0);
+                            C*b1, i2_last - i2_first, C, reach, &plan0);
                     sl_fill(to, at_i0_1_1_4 + W_left_right_b1*C*i1, fill0, at_i0_1_0_5);
                 }
                 sl_fill(to, at_i0_1_0 + W_left_right_b1*C*i1_last_2 +
@@ -112,7 +112,7 @@ int32_t space_to_batch_2d_x4_part(int64_t part, int64_t parts, int64_t N, int64_
             }
         }
     }
-    if (far)
+    if (reach == SL_FAR)
         sl_store_fence();
     return SL_OK;
 }

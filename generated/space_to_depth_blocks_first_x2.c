@@ -42,7 +42,7 @@ int32_t space_to_depth_blocks_first_x2_part(int64_t part, int64_t parts, int64_t
     const element *restrict const from0 = src;
     element *restrict const to = dst;
 
-    const int far = sl_is_far(N*C*b*b*H_b*W_b);
+    const int reach = sl_reach(N*C*b*b*H_b*W_b);
     sl_part share = {part, parts};
     int64_t i0_begin, i0_end, i1_1_1_begin, i1_1_1_end, i1_0_begin, i1_0_end, i2_begin, i2_end;
     sl_share(&share, N, &i0_begin, &i0_end);
@@ -54,9 +54,9 @@ int32_t space_to_depth_blocks_first_x2_part(int64_t part, int64_t parts, int64_t
     for (int64_t i0 = i0_begin; i0 < i0_end; ++i0) {  /* output axis 0 < N */
         sl_transpose(to, step_2 + C*H*W*i0, sl_axis_1(b, C*H_b*W_b), from0, step_3 + C*H*W*i0, sl_axis_2(W_b,
                 b, i2_end - i2_begin, W*b), sl_turns_2(i1_0_end - i1_0_begin, step, W, i1_1_1_end -
-                i1_1_1_begin, H_b*W_b, H*W), far);
+                i1_1_1_begin, H_b*W_b, H*W), reach);
     }
-    if (far)
+    if (reach == SL_FAR)
         sl_store_fence();
     return SL_OK;
 }

@@ -41,7 +41,7 @@ int32_t space_to_depth_depth_first_x4_part(int64_t part, int64_t parts, int64_t 
     const element *restrict const from0 = src;
     element *restrict const to = dst;
 
-    const int far = sl_is_far(N*C*b*b*H_b*W_b);
+    const int reach = sl_reach(N*C*b*b*H_b*W_b);
     sl_part share = {part, parts};
     int64_t i1_0_begin, i1_0_end, i1_1_0_begin, i1_1_0_end, i2_begin, i2_end;
     sl_share(&share, N*C, &i1_0_begin, &i1_0_end);
@@ -49,8 +49,8 @@ int32_t space_to_depth_depth_first_x4_part(int64_t part, int64_t parts, int64_t 
     sl_share_last(&share, H_b, &i2_begin, &i2_end);
     sl_transpose(to, H*W*i1_0_begin + H_b*W_b*b*i1_1_0_begin + W_b*i2_begin, sl_axis_1(b, H_b*W_b), from0,
             H*W*i1_0_begin + W*i1_1_0_begin + W*b*i2_begin, sl_axis_2(W_b, b, i2_end - i2_begin, W*b),
-            sl_turns_2(i1_1_0_end - i1_1_0_begin, H_b*W_b*b, W, i1_0_end - i1_0_begin, H*W, H*W), far);
-    if (far)
+            sl_turns_2(i1_1_0_end - i1_1_0_begin, H_b*W_b*b, W, i1_0_end - i1_0_begin, H*W, H*W), reach);
+    if (reach == SL_FAR)
         sl_store_fence();
     return SL_OK;
 }

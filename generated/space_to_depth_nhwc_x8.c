@@ -43,7 +43,7 @@ int32_t space_to_depth_nhwc_x8_part(int64_t part, int64_t parts, int64_t N, int6
 
     sl_plan plan0;
     sl_no_plan(&plan0);
-    const int far = sl_is_far(N*H_b*W_b*C*b*b);
+    const int reach = sl_reach(N*H_b*W_b*C*b*b);
     sl_part share = {part, parts};
     int64_t i0_begin, i0_end, i1_begin, i1_end, i2_begin, i2_end;
     sl_share(&share, N, &i0_begin, &i0_end);
@@ -54,11 +54,11 @@ int32_t space_to_depth_nhwc_x8_part(int64_t part, int64_t parts, int64_t N, int6
         for (int64_t i1 = i1_begin; i1 < i1_end; ++i1) {  /* output axis 1 < H/b */
             const int64_t at_i1 = at_i0 + C*W*b*i1;
             for (int64_t i2 = i2_begin; i2 < i2_end; ++i2) {  /* output axis 2 < W/b */
-                sl_copy_rows(to, at_i1 + C*b*b*i2, C*b, from0, at_i1 + C*b*i2, C*W, b, C*b, far, &plan0);
+                sl_copy_rows(to, at_i1 + C*b*b*i2, C*b, from0, at_i1 + C*b*i2, C*W, b, C*b, reach, &plan0);
             }
         }
     }
-    if (far)
+    if (reach == SL_FAR)
         sl_store_fence();
     return SL_OK;
 }

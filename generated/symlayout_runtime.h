@@ -450,6 +450,99 @@ SL_INLINE void sl_copy(element *restrict to, int64_t at, const element *restrict
 #endif
 }
 
+/* What calls of a kernel wanted: ways to move elements that it is not linked to, and can be.
+ *
+ * Assumes: nothing.
+ * Needs: base. */
+
+/* The bits of ways: row plans, 1 << k for k streams, those of small matrices, and of large arrays where
+ * stores wait or do not. */
+#define SL_ROW_PLANS_WAY 1
+#define SL_ALL_STREAMS (1 << 2 | 1 << 3 | 1 << 4)
+#define SL_SMALL_WAY (1 << 5)
+#define SL_LARGE_WAY(waits) (1 << (6 + (waits)))
+
+#ifdef SL_WAYS_LATER
+static int32_t sl_wanted_ways;
+#define SL_WANTED_WAYS &sl_wanted_ways
+#else
+#define SL_WANTED_WAYS 0
+#endif
+
+/* Adds *ways* to those that are *wanted*, unless nothing can be linked later. */
+SL_INLINE void sl_want(int32_t *wanted, int32_t ways)
+{
+    if (wanted)
+        __atomic_fetch_or(wanted, ways, __ATOMIC_RELAXED);
+}
+
+/* Plans: what rows are planned with, and the prototypes of row_plans, which may be compiled apart.
+ *
+ * Assumes: nothing.
+ * Needs: base, wanted. */
+
+/* Whether an instruction shuffles bytes by computed indices, and can give zeros. */
+#if defined __SSSE3__ || (defined __aarch64__ && !defined __clang__ && SL_HAS_SHUFFLES)
+#define SL_HAS_ROW_PLANS 1
+#else
+#define SL_HAS_ROW_PLANS 0
+#endif
+
+/* What one statement of a kernel has planned, empty at first.  A block of *turns* turns has *bytes* bytes, at least 16,
+ * in *lanes* of 16; the last one may overlap the one before.  A lane is put together from *windows* windows, 16 bytes
+ * of the source each; those of lane l have the numbers l*windows to l*windows + windows - 1. */
+#define SL_BLOCK_TURNS 16  /* at most */
+#define SL_BLOCK_LANES 4   /* more are slower, and are only taken for longer turns */
+#define SL_LANE_WINDOWS 8  /* at most */
+#define SL_ROW_WINDOWS 4   /* more pay only for elements that lie apart on both sides */
+#define SL_PLAN_WINDOWS 64 /* at most, of all lanes */
+typedef struct {
+    int64_t run, runs, between, leap, rows; /* what it is for: see sl_plan_rows */
+    int64_t turn, turns, bytes;             /* turn: the bytes of one */
+    int lanes, windows;                     /* lanes: 0 where nothing is planned */
+    int64_t from[SL_PLAN_WINDOWS];
+    unsigned char index[SL_PLAN_WINDOWS][16];
+} sl_plan;
+
+/* An empty plan. */
+SL_ALWAYS_INLINE void sl_no_plan(sl_plan *plan)
+{
+    plan->run = 0;
+}
+
+/* Whether plans pay for *rows* rows of *bytes* bytes of runs of *run* bytes: longer runs are moved by whole vectors. */
+SL_ALWAYS_INLINE int sl_is_planned(int64_t run, int64_t bytes, int64_t rows)
+{
+    return run < 16 && bytes >= 32 && bytes * rows >= 128;
+}
+
+/* Whether a kernel has row plans, or none that it needs yet. */
+#ifndef SL_ROW_PLANS
+#define SL_ROW_PLANS 1
+#endif
+#if SL_HAS_ROW_PLANS && !SL_ROW_PLANS
+/* Plans nothing, so that rows are copied in another way. */
+SL_INLINE int sl_plan_rows(sl_plan *plan, int64_t runs, int64_t between, int64_t run, int64_t leap, int64_t rows)
+{
+    (void)plan, (void)runs, (void)between, (void)run, (void)leap, (void)rows;
+    sl_want(SL_WANTED_WAYS, SL_ROW_PLANS_WAY);
+    return 0;
+}
+SL_INLINE void sl_write_rows(const sl_plan *plan, unsigned char *restrict to, const unsigned char *restrict from,
+                             int64_t leap, int64_t length, int64_t count, int64_t to_step, int64_t step)
+{
+    (void)plan, (void)to, (void)from, (void)leap, (void)length, (void)count, (void)to_step, (void)step;
+}
+#elif defined SL_LINKED && SL_HAS_ROW_PLANS
+/* Plans rows of turns with any offsets, rows of turns whose runs lie *between* apart, and writes rows by a plan: see
+ * row_plans. */
+SL_LINKABLE int sl_plan_turns(sl_plan *plan, const int64_t *offset, int64_t runs, int64_t run, int64_t leap,
+                              int64_t rows);
+SL_LINKABLE int sl_plan_rows(sl_plan *plan, int64_t runs, int64_t between, int64_t run, int64_t leap, int64_t rows);
+SL_LINKABLE void sl_write_rows(const sl_plan *plan, unsigned char *restrict to, const unsigned char *restrict from,
+                               int64_t leap, int64_t length, int64_t count, int64_t to_step, int64_t step);
+#endif
+
 /* What a processor says of itself.
  *
  * Assumes: nothing.
@@ -641,98 +734,48 @@ SL_INLINE int64_t sl_second_vector(const element *to, int64_t stride, int64_t ea
     return count < 4 * n ? 0 : sl_max(0, sl_first_group_in_line(to, stride, each) % n);
 }
 
-/* What calls of a kernel wanted: ways to move elements that it is not linked to, and can be.
+/* Reach: how far an output is, and which of its lines are fetched before they are written.
  *
  * Assumes: nothing.
- * Needs: base. */
+ * Needs: far_stores, integers. */
 
-/* The bits of ways: row plans, 1 << k for k streams, those of small matrices, and of large arrays where
- * stores wait or do not. */
-#define SL_ROW_PLANS_WAY 1
-#define SL_ALL_STREAMS (1 << 2 | 1 << 3 | 1 << 4)
-#define SL_SMALL_WAY (1 << 5)
-#define SL_LARGE_WAY(waits) (1 << (6 + (waits)))
+/* An output is in the nearest cache; or it is written around the caches; or stores wait for its lines, so that splits
+ * fetch them ahead. */
+#define SL_NEAREST 0
+#define SL_FAR 1
+#define SL_FETCHED 2
 
-#ifdef SL_WAYS_LATER
-static int32_t sl_wanted_ways;
-#define SL_WANTED_WAYS &sl_wanted_ways
-#else
-#define SL_WANTED_WAYS 0
-#endif
+/* An output of fewer bytes than this is in the nearest cache beside the source, whatever the size of that cache. */
+#define SL_NEAREST_LEAST (INT64_C(16) << 10)
 
-/* Adds *ways* to those that are *wanted*, unless nothing can be linked later. */
-SL_INLINE void sl_want(int32_t *wanted, int32_t ways)
+/* The reach of an output of *elements* elements. */
+SL_INLINE int sl_reach(int64_t elements)
 {
-    if (wanted)
-        __atomic_fetch_or(wanted, ways, __ATOMIC_RELAXED);
+    const int64_t least = SL_NEAREST_LEAST / SL_ELEMENT_SIZE;
+    if (sl_is_far(elements))
+        return SL_FAR;
+    return elements >= least && SL_STORES_WAIT && elements >= sl_cache_bytes(1) / 2 / SL_ELEMENT_SIZE ? SL_FETCHED
+                                                                                                    : SL_NEAREST;
 }
 
-/* Plans: what rows are planned with, and the prototypes of row_plans, which may be compiled apart.
- *
- * Assumes: nothing.
- * Needs: base, wanted. */
+/* So many bytes before a line is written, it is fetched. */
+#define SL_FETCHED_AHEAD 128
 
-/* Whether an instruction shuffles bytes by computed indices, and can give zeros. */
-#if defined __SSSE3__ || (defined __aarch64__ && !defined __clang__ && SL_HAS_SHUFFLES)
-#define SL_HAS_ROW_PLANS 1
-#else
-#define SL_HAS_ROW_PLANS 0
-#endif
-
-/* What one statement of a kernel has planned, empty at first.  A block of *turns* turns has *bytes* bytes, at least 16,
- * in *lanes* of 16; the last one may overlap the one before.  A lane is put together from *windows* windows, 16 bytes
- * of the source each; those of lane l have the numbers l*windows to l*windows + windows - 1. */
-#define SL_BLOCK_TURNS 16  /* at most */
-#define SL_BLOCK_LANES 4   /* more are slower, and are only taken for longer turns */
-#define SL_LANE_WINDOWS 8  /* at most */
-#define SL_ROW_WINDOWS 4   /* more pay only for elements that lie apart on both sides */
-#define SL_PLAN_WINDOWS 64 /* at most, of all lanes */
-typedef struct {
-    int64_t run, runs, between, leap, rows; /* what it is for: see sl_plan_rows */
-    int64_t turn, turns, bytes;             /* turn: the bytes of one */
-    int lanes, windows;                     /* lanes: 0 where nothing is planned */
-    int64_t from[SL_PLAN_WINDOWS];
-    unsigned char index[SL_PLAN_WINDOWS][16];
-} sl_plan;
-
-/* An empty plan. */
-SL_ALWAYS_INLINE void sl_no_plan(sl_plan *plan)
+/* Fetches the line that each of k streams, *to_stride* apart, comes to. */
+SL_ALWAYS_INLINE void sl_fetch_streams(const element *to, int64_t to_stride, const int k)
 {
-    plan->run = 0;
+    SL_UNROLL
+    for (int i = 0; i < k; ++i)
+        __builtin_prefetch((const char *)(to + i * to_stride) + SL_FETCHED_AHEAD, 1, 3);
 }
 
-/* Whether plans pay for *rows* rows of *bytes* bytes of runs of *run* bytes: longer runs are moved by whole vectors. */
-SL_ALWAYS_INLINE int sl_is_planned(int64_t run, int64_t bytes, int64_t rows)
+/* The same for the lines of a row of *columns* elements of each stream, if *reach* says so. */
+SL_ALWAYS_INLINE void sl_fetch_row(int reach, const element *to, int64_t to_stride, int64_t columns, const int k)
 {
-    return run < 16 && bytes >= 32 && bytes * rows >= 128;
+    if (reach == SL_FETCHED)
+        for (int64_t line = 0; line < columns; line += sl_max(1, 64 / SL_ELEMENT_SIZE))
+            sl_fetch_streams(to + line, to_stride, k);
 }
-
-/* Whether a kernel has row plans, or none that it needs yet. */
-#ifndef SL_ROW_PLANS
-#define SL_ROW_PLANS 1
-#endif
-#if SL_HAS_ROW_PLANS && !SL_ROW_PLANS
-/* Plans nothing, so that rows are copied in another way. */
-SL_INLINE int sl_plan_rows(sl_plan *plan, int64_t runs, int64_t between, int64_t run, int64_t leap, int64_t rows)
-{
-    (void)plan, (void)runs, (void)between, (void)run, (void)leap, (void)rows;
-    sl_want(SL_WANTED_WAYS, SL_ROW_PLANS_WAY);
-    return 0;
-}
-SL_INLINE void sl_write_rows(const sl_plan *plan, unsigned char *restrict to, const unsigned char *restrict from,
-                             int64_t leap, int64_t length, int64_t count, int64_t to_step, int64_t step)
-{
-    (void)plan, (void)to, (void)from, (void)leap, (void)length, (void)count, (void)to_step, (void)step;
-}
-#elif defined SL_LINKED && SL_HAS_ROW_PLANS
-/* Plans rows of turns with any offsets, rows of turns whose runs lie *between* apart, and writes rows by a plan: see
- * row_plans. */
-SL_LINKABLE int sl_plan_turns(sl_plan *plan, const int64_t *offset, int64_t runs, int64_t run, int64_t leap,
-                              int64_t rows);
-SL_LINKABLE int sl_plan_rows(sl_plan *plan, int64_t runs, int64_t between, int64_t run, int64_t leap, int64_t rows);
-SL_LINKABLE void sl_write_rows(const sl_plan *plan, unsigned char *restrict to, const unsigned char *restrict from,
-                               int64_t leap, int64_t length, int64_t count, int64_t to_step, int64_t step);
-#endif
 
 /* Row plans: rows of the output that are put together from short runs of the source, the same ones in each turn.  16
  * bytes are written at once, by byte shuffles whose indices are computed beforehand: for the turns of a block.
@@ -1173,7 +1216,7 @@ SL_OUT_OF_LINE int64_t sl_fill_short(element *restrict to, int64_t to_step, elem
 /* Copy of many rows of equal length: the way to move a row is chosen once for all of them.
  *
  * Assumes: output and source do not overlap.  Offsets and counts are in elements; a count <= 0 copies nothing.
- * Needs: copy, far_stores, plans, row_plans, short_rows. */
+ * Needs: copy, plans, reach, row_plans, short_rows. */
 
 /* Copies *rows* rows of *bytes* bytes, half <= bytes <= 2*half, each as its first and last *half*, a literal. */
 SL_ALWAYS_INLINE void sl_copy_rows_by(element *restrict to, int64_t to_step, const element *restrict from,
@@ -1214,7 +1257,7 @@ SL_OUT_OF_LINE void sl_copy_nontemporal(unsigned char *restrict to, const unsign
 /* to[t*to_leap + i*to_step + j] = from[t*leap + i*step + j] for 0 <= t < turns, 0 <= i < rows, 0 <= j < count. */
 SL_OUT_OF_LINE void sl_copy_turns(element *restrict to, int64_t to_leap, int64_t to_step,
                                   const element *restrict from, int64_t leap, int64_t step, int64_t turns,
-                                  int64_t rows, int64_t count, int far)
+                                  int64_t rows, int64_t count, int reach)
 {
     const size_t bytes = (size_t)count * sizeof(element);
     if (count == 1 && to_step == 1 && step == -1)
@@ -1223,7 +1266,7 @@ SL_OUT_OF_LINE void sl_copy_turns(element *restrict to, int64_t to_leap, int64_t
         SL_FOR_EACH_ROW(to[i] = from[2 * i]);
     else if (count == 1)
         SL_FOR_EACH_ROW(to[i * to_step] = from[i * step]);
-    else if (far && bytes >= 512)
+    else if (reach == SL_FAR && bytes >= 512)
         SL_FOR_EACH_ROW(sl_copy_nontemporal((unsigned char *)(to + i * to_step),
                                             (const unsigned char *)(from + i * step), (int64_t)bytes));
     else if (bytes > SL_LIBRARY_COPY_BYTES)
@@ -1320,11 +1363,11 @@ SL_OUT_OF_LINE int64_t sl_copy_short_turns(element *restrict to, int64_t to_leap
 
 /* to[at + h*to_jump + t*to_leap + i*to_step + j] = from[start + h*jump + t*leap + i*step + j] for 0 <= h < high, 0 <= t
  * < turns, 0 <= i < rows, 0 <= j < count.  Of the inner two, the longer loop is the inner one where the other is as
- * short as a margin.  Long rows of a *far* output are written by non-temporal stores.  *plan* is the statement's. */
+ * short as a margin.  Long rows of a far output are written by non-temporal stores.  *plan* is the statement's. */
 SL_OUT_OF_LINE void sl_copy_grid(element *restrict to, int64_t at, int64_t to_leap, int64_t to_step,
                                  const element *restrict from, int64_t start, int64_t leap, int64_t step,
                                  int64_t turns, int64_t rows, int64_t count, int64_t high, int64_t to_jump,
-                                 int64_t jump, int far, sl_plan *plan)
+                                 int64_t jump, int reach, sl_plan *plan)
 {
     if (turns <= 0 || rows <= 0 || count <= 0 || high <= 0)
         return;
@@ -1345,14 +1388,14 @@ SL_OUT_OF_LINE void sl_copy_grid(element *restrict to, int64_t at, int64_t to_le
 #endif
     for (int64_t h = 0; h < high; ++h, to += to_jump, from += jump)
         if (rows < 8 && rows < turns)
-            sl_copy_turns(to, to_step, to_leap, from, step, leap, rows, turns, count, far);
+            sl_copy_turns(to, to_step, to_leap, from, step, leap, rows, turns, count, reach);
         else
-            sl_copy_turns(to, to_leap, to_step, from, leap, step, turns, rows, count, far);
+            sl_copy_turns(to, to_leap, to_step, from, leap, step, turns, rows, count, reach);
 }
 
 /* to[at + i*to_step + j] = from[start + i*step + j] for 0 <= i < rows, 0 <= j < count: a grid of one turn. */
 SL_OUT_OF_LINE void sl_copy_rows(element *restrict to, int64_t at, int64_t to_step, const element *restrict from,
-                                 int64_t start, int64_t step, int64_t rows, int64_t count, int far, sl_plan *plan)
+                                 int64_t start, int64_t step, int64_t rows, int64_t count, int reach, sl_plan *plan)
 {
     if (rows <= 0 || count <= 0)
         return;
@@ -1368,7 +1411,7 @@ SL_OUT_OF_LINE void sl_copy_rows(element *restrict to, int64_t at, int64_t to_st
 #else
     (void)plan;
 #endif
-    sl_copy_turns(to, 0, to_step, from, 0, step, 1, rows, count, far);
+    sl_copy_turns(to, 0, to_step, from, 0, step, 1, rows, count, reach);
 }
 
 /* Fill: one value into a run, or into many rows.
@@ -1471,7 +1514,7 @@ SL_OUT_OF_LINE void sl_cut_grid(element *restrict to, int64_t at, int64_t to_lea
                                 const element *restrict from, int64_t start, int64_t leap, int64_t step,
                                 int64_t turns, int64_t rows, int64_t count, int64_t low, int64_t inside,
                                 const element *fill, int64_t before, int64_t high, int64_t after, int64_t to_jump,
-                                int64_t jump, int far, sl_plan *plan)
+                                int64_t jump, int reach, sl_plan *plan)
 {
     if (turns <= 0 || rows <= 0 || count <= 0)
         return;
@@ -1495,7 +1538,7 @@ SL_OUT_OF_LINE void sl_cut_grid(element *restrict to, int64_t at, int64_t to_lea
         const int64_t times = sl_min(most, high - h);
         if (joins)
             sl_copy_grid(to, first * to_step, to_leap, to_step, from, first * step, leap, step, turns, last - first,
-                         count, times, to_jump, jump, far, plan);
+                         count, times, to_jump, jump, reach, plan);
         for (int64_t i = 0; i < turns; ++i) {
             const int64_t from_i = (begin - i + turns - 1) / turns, to_i = (end - i + turns - 1) / turns;
             element *const into = to + i * to_leap;
@@ -1506,7 +1549,7 @@ SL_OUT_OF_LINE void sl_cut_grid(element *restrict to, int64_t at, int64_t to_lea
             }
             if (!joins)
                 sl_copy_grid(into, from_i * to_step, to_jump, to_step, out_of, from_i * step, jump, step, times,
-                             to_i - from_i, count, 1, 0, 0, far, plan);
+                             to_i - from_i, count, 1, 0, 0, reach, plan);
             else
                 for (int64_t j = from_i; j < to_i; j += sl_max(1, last - from_i)) /* those of columns that are cut */
                     if (j < first || j >= last)
@@ -1894,7 +1937,7 @@ SL_DEFINE_SPLIT_JOIN(sl_split_8, sl_join_8, sl_lanes_8, SL_EACH_OF_8, 8, SL_LANE
 /* Streams of short rows: those that a vector of 16 bytes holds, with all k streams of it.
  *
  * Assumes: output and source do not overlap.
- * Needs: split_join_vectors. */
+ * Needs: reach, split_join_vectors. */
 
 /* Rows that a vector of 16 bytes holds, with all k streams of it: one shuffle for each row. */
 #define SL_HAS_SHORT_STREAMS (SL_HAS_SHUFFLES && SL_HAS_BYTE_SHUFFLES)
@@ -1966,12 +2009,21 @@ SL_INLINE int64_t sl_rows_to_store(int64_t makes, int64_t stores, int64_t to_ste
 #define SL_SHORT_JOIN(i, n, k) ((i) % (k) * ((n) / (k)) + (i) / (k))
 #define SL_SHUFFLE_SHORT(v, index, k)                                                                                \
     __builtin_shufflevector((sl_lanes_16)(v), (sl_lanes_16)(v), SL_EACH_OF_16(index, 0, SL_LANES_16, k))
-/* Runs *move*(load, store) for each row of each turn: 0 for a vector, 1 for exactly the row. */
-#define SL_FOR_EACH_SHORT_ROW(move)                                                                                  \
+/* So many rows, of at most 8 bytes, follow a fetch of their lines. */
+#define SL_ROWS_OF_A_FETCH 4
+/* Runs *move*(load, store) for each row of each turn: 0 for a vector, 1 for exactly the row.  If it *fetches*, runs
+ * *fetch* before some of them. */
+#define SL_FOR_EACH_SHORT_ROW(move, fetches, fetch)                                                                  \
     for (int64_t h = 0; h < high; ++h, to += to_leap, from += leap) {                                                \
         unsigned char *into = (unsigned char *)to;                                                                   \
         const unsigned char *out_of = (const unsigned char *)from;                                                   \
         int64_t c = 0;                                                                                               \
+        if (fetches)                                                                                                 \
+            for (; c < sl_min(loaded, stored); ++c, into += next, out_of += after) {                                 \
+                if (c % SL_ROWS_OF_A_FETCH == 0)                                                                     \
+                    fetch;                                                                                           \
+                move(0, 0);                                                                                          \
+            }                                                                                                        \
         for (; c < sl_min(loaded, stored); ++c, into += next, out_of += after)                                       \
             move(0, 0);                                                                                              \
         for (; c < loaded; ++c, into += next, out_of += after)                                                       \
@@ -2026,13 +2078,13 @@ SL_INLINE int64_t sl_rows_to_store(int64_t makes, int64_t stores, int64_t to_ste
     }                                                                                                                \
     SL_OUT_OF_LINE void sl_split_short_##k(element *restrict to, int64_t to_stride, const element *restrict from,    \
                                            int64_t columns, int64_t count, int64_t to_step, int64_t step,            \
-                                           int64_t high, int64_t to_leap, int64_t leap)                              \
+                                           int64_t high, int64_t to_leap, int64_t leap, int reach)                   \
     {                                                                                                                \
         const int64_t loaded = sl_rows_to_load(k * columns, SL_LANES_16, step, count);                               \
         const int64_t stored = sl_rows_to_store(columns, SL_LANES_16 / k, to_step, count);                           \
         const int64_t bytes = columns * SL_ELEMENT_SIZE, stride = to_stride * SL_ELEMENT_SIZE;                       \
         const int64_t next = to_step * SL_ELEMENT_SIZE, after = step * SL_ELEMENT_SIZE;                              \
-        SL_FOR_EACH_SHORT_ROW(SL_SPLIT_ROW_##k)                                                                      \
+        SL_FOR_EACH_SHORT_ROW(SL_SPLIT_ROW_##k, reach == SL_FETCHED, sl_fetch_streams((element *)into, to_stride, k)) \
     }                                                                                                                \
     SL_OUT_OF_LINE void sl_join_short_##k(element *restrict to, const element *restrict from, int64_t from_stride,   \
                                           int64_t rows, int64_t count, int64_t to_step, int64_t step, int64_t high,  \
@@ -2042,7 +2094,7 @@ SL_INLINE int64_t sl_rows_to_store(int64_t makes, int64_t stores, int64_t to_ste
         const int64_t stored = sl_rows_to_store(k * rows, SL_LANES_16, to_step, count);                              \
         const int64_t bytes = rows * SL_ELEMENT_SIZE, stride = from_stride * SL_ELEMENT_SIZE;                        \
         const int64_t next = to_step * SL_ELEMENT_SIZE, after = step * SL_ELEMENT_SIZE;                              \
-        SL_FOR_EACH_SHORT_ROW(SL_JOIN_ROW_##k)                                                                       \
+        SL_FOR_EACH_SHORT_ROW(SL_JOIN_ROW_##k, 0, (void)0)                                                           \
     }
 /* Whether rows are short, and neither vectors of 8 bytes nor masks move them as well: those take longer for four
  * streams, and masks for a row of two that a vector holds exactly. */
@@ -2055,7 +2107,8 @@ SL_INLINE int64_t sl_rows_to_store(int64_t makes, int64_t stores, int64_t to_ste
 #endif
 #define SL_SPLIT_SHORT(k)                                                                                            \
     if (SL_IS_SHORT(columns, k, columns, 1))                                                                         \
-        sl_split_short_##k(to + at, to_stride, from + start, columns, count, to_step, step, high, to_leap, leap);    \
+        sl_split_short_##k(to + at, to_stride, from + start, columns, count, to_step, step, high, to_leap, leap,     \
+                           reach);                                                                                   \
     else
 #define SL_JOIN_SHORT(k)                                                                                             \
     if (SL_IS_SHORT(rows, k, k * rows, 0))                                                                           \
@@ -2094,20 +2147,20 @@ SL_INLINE int64_t sl_rows_to_store(int64_t makes, int64_t stores, int64_t to_ste
  * j] = from[c*step + h*leap + i + j*stride]: see split_join.  *to* begins at *at*, *from* at *start*. */
 typedef void sl_split_streams(element *restrict to, int64_t at, int64_t to_stride, const element *restrict from,
                               int64_t start, int64_t columns, int64_t count, int64_t to_step, int64_t step,
-                              int64_t high, int64_t to_leap, int64_t leap, int far);
+                              int64_t high, int64_t to_leap, int64_t leap, int reach);
 typedef void sl_join_streams(element *restrict to, int64_t at, const element *restrict from, int64_t start,
                              int64_t stride, int64_t rows, int64_t count, int64_t to_step, int64_t step,
-                             int64_t high, int64_t to_leap, int64_t leap, int far);
+                             int64_t high, int64_t to_leap, int64_t leap, int reach);
 
 /* How the definition of such a function begins. */
 #define SL_DECLARE_SPLIT(name)                                                                                       \
     SL_LINKABLE void name(element *restrict to, int64_t at, int64_t to_stride, const element *restrict from,         \
                           int64_t start, int64_t columns, int64_t count, int64_t to_step, int64_t step,              \
-                          int64_t high, int64_t to_leap, int64_t leap, int far)
+                          int64_t high, int64_t to_leap, int64_t leap, int reach)
 #define SL_DECLARE_JOIN(name)                                                                                        \
     SL_LINKABLE void name(element *restrict to, int64_t at, const element *restrict from, int64_t start,             \
                           int64_t stride, int64_t rows, int64_t count, int64_t to_step, int64_t step,                \
-                          int64_t high, int64_t to_leap, int64_t leap, int far)
+                          int64_t high, int64_t to_leap, int64_t leap, int reach)
 #ifdef SL_LINKED
 SL_DECLARE_SPLIT(sl_split_2);
 SL_DECLARE_SPLIT(sl_split_3);
@@ -2120,7 +2173,7 @@ SL_DECLARE_JOIN(sl_join_4);
 /* Split and join: transposes with 2, 3 or 4 rows or columns, as k streams that run side by side.
  *
  * Assumes: output and source do not overlap.
- * Needs: short_streams, split_join_vectors, streams. */
+ * Needs: reach, short_streams, split_join_vectors, streams. */
 
 /* to[i*to_stride + j] = from[i + j*stride] for 0 <= i < rows, 0 <= j < columns, an element at a time: for what is
  * shorter than a vector. */
@@ -2140,15 +2193,28 @@ SL_OUT_OF_LINE void sl_transpose_plain(element *restrict to, int64_t to_stride, 
         for (int64_t c = 0; c < count; ++c, into += to_step, out_of += step)                                         \
             __VA_ARGS__                                                                                              \
     }
+/* The same for a split of short rows to k streams: a line ahead of each is fetched if *reach* says so. */
+#define SL_FOR_EACH_SHORT_SPLIT(k, ...)                                                                              \
+    {                                                                                                                \
+        if (reach == SL_FETCHED)                                                                                     \
+            SL_FOR_EACH_TURN({                                                                                       \
+                sl_fetch_streams(into, to_stride, k);                                                                \
+                __VA_ARGS__                                                                                          \
+            })                                                                                                       \
+        else                                                                                                         \
+            SL_FOR_EACH_TURN({__VA_ARGS__})                                                                          \
+    }
 
 /* Whether stores of 16 bytes to two streams in turn cost more than two to one and two to the other: they do where small
  * lanes begin anywhere, in rows of four vectors and more. */
 #define SL_HAS_PAIRS (SL_VECTOR_BYTES == 16 && SL_ELEMENT_SIZE <= 2)
 
+/* Lanes of a cache line. */
+#define SL_LINE_LANES (64 / SL_ELEMENT_SIZE)
 /* Runs the code that it is given for each vector of n of *count* lanes, which begins at lane j: one at lane 0; the
  * others from *second* on, where that is not 0; the last one overlaps the one before.  If *pairs*, runs *pair* for two
- * vectors as long as there are two. */
-#define SL_FOR_EACH_VECTOR(n, count, second, pairs, pair, ...)                                                       \
+ * vectors as long as there are two.  If it *fetches*, runs *fetch* once for each line of lanes. */
+#define SL_FOR_EACH_VECTOR(n, count, second, fetches, fetch, pairs, pair, ...)                                       \
     {                                                                                                                \
         const int64_t last = (count) - (n);                                                                          \
         int64_t j = 0;                                                                                               \
@@ -2157,26 +2223,39 @@ SL_OUT_OF_LINE void sl_transpose_plain(element *restrict to, int64_t to_stride, 
             j = second;                                                                                              \
         }                                                                                                            \
         if (pairs)                                                                                                   \
-            for (; j < last - (n); j += 2 * (n))                                                                     \
+            for (; j < last - (n); j += 2 * (n)) {                                                                   \
+                if (fetches && (j & (SL_LINE_LANES - 1)) < 2 * (n))                                                  \
+                    fetch;                                                                                           \
                 pair;                                                                                                \
+            }                                                                                                        \
         for (; j < last; j += (n)) {                                                                                 \
+            if (fetches && (j & (SL_LINE_LANES - 1)) < (n))                                                          \
+                fetch;                                                                                               \
             __VA_ARGS__;                                                                                             \
         }                                                                                                            \
         j = last;                                                                                                    \
         __VA_ARGS__;                                                                                                 \
     }
 /* A split and a join by whole vectors of n elements, for each turn. */
+#define SL_SPLIT_SHORT_TURNS(suffix, n)                                                                              \
+    SL_FOR_EACH_SHORT_SPLIT(k, {                                                                                     \
+        sl_split_##suffix(into, to_stride, out_of, k, 1, n);                                                         \
+        if (columns > (n))                                                                                           \
+            sl_split_##suffix(into + columns - (n), to_stride, out_of + k * (columns - (n)), k, 1, n);               \
+    })
 #define SL_SPLIT_TURNS(suffix, n)                                                                                    \
     SL_FOR_EACH_TURN({                                                                                               \
         const int64_t second = sl_second_vector(into, to_stride, 1, columns, n);                                     \
-        SL_FOR_EACH_VECTOR(n, columns, second, SL_HAS_PAIRS && k == 2 && columns >= 4 * (n),                         \
+        SL_FOR_EACH_VECTOR(n, columns, second, reach == SL_FETCHED, sl_fetch_streams(into + j, to_stride, k),        \
+                           SL_HAS_PAIRS && k == 2 && columns >= 4 * (n),                                             \
                            sl_split_##suffix##_pair(into + j, to_stride, out_of + k * j),                            \
                            sl_split_##suffix(into + j, to_stride, out_of + k * j, k, 1, n))                          \
     })
 #define SL_JOIN_TURNS(suffix, n)                                                                                     \
     SL_FOR_EACH_TURN({                                                                                               \
         const int64_t second = sl_second_vector(into, 0, k, rows, n);                                                \
-        SL_FOR_EACH_VECTOR(n, rows, second, 0, (void)0, sl_join_##suffix(into + k * j, out_of + j, stride, k, 1, n)) \
+        SL_FOR_EACH_VECTOR(n, rows, second, 0, (void)0, 0, (void)0,                                                  \
+                           sl_join_##suffix(into + k * j, out_of + j, stride, k, 1, n))                              \
     })
 
 /* The ends of a row, which are shorter than a vector, by a call of the same function, *again*: once more inlined, they
@@ -2201,20 +2280,20 @@ SL_OUT_OF_LINE void sl_transpose_plain(element *restrict to, int64_t to_stride, 
 
 /* to[c*to_step + h*to_leap + i*to_stride + j] = from[c*step + h*leap + i + j*k] for 0 <= c < count, 0 <= h < high,
  * 0 <= i < k, 0 <= j < columns, with k a literal: one pass over the source writes k streams.  The last vectors are
- * masked, or overlap the ones before.  Lines of a *far* output are written by non-temporal stores where that pays: in
- * several streams at a time it does not on AMD's processors. */
+ * masked, or overlap the ones before.  Lines are fetched if *reach* says so.  Those of a far output are written by
+ * non-temporal stores where that pays: in several streams at a time it does not on AMD's processors. */
 SL_ALWAYS_INLINE void sl_split(element *restrict to, int64_t to_stride, const element *restrict from, int64_t columns,
                                int64_t count, int64_t to_step, int64_t step, int64_t high, int64_t to_leap,
-                               int64_t leap, int far, sl_split_streams *again, const int k)
+                               int64_t leap, int reach, sl_split_streams *again, const int k)
 {
 #if SL_HAS_SHUFFLES && SL_HAS_BYTE_MASKS
     if (columns <= SL_STREAM_LANES)
-        SL_FOR_EACH_TURN(sl_split_wide(into, to_stride, out_of, k, 0, columns);)
+        SL_FOR_EACH_SHORT_SPLIT(k, sl_split_wide(into, to_stride, out_of, k, 0, columns);)
 #if SL_HAS_LONG_MASKS
     else if (columns < SL_LANES_MAX)
-        SL_FOR_EACH_TURN(sl_split_max(into, to_stride, out_of, k, 0, columns);)
+        SL_FOR_EACH_SHORT_SPLIT(k, sl_split_max(into, to_stride, out_of, k, 0, columns);)
 #endif
-    else if (far && SL_STORES_WAIT)
+    else if (reach == SL_FAR && SL_STORES_WAIT)
         SL_FOR_EACH_TURN({
             const int64_t first = sl_first_group_in_line(into, to_stride, 1);
             int64_t i = first < 0 ? columns : sl_min(first, columns); /* short rows may end in their first line */
@@ -2226,18 +2305,20 @@ SL_ALWAYS_INLINE void sl_split(element *restrict to, int64_t to_stride, const el
     else
         SL_SPLIT_TURNS(wide, SL_STREAM_LANES)
 #else
-    (void)far;
+    (void)reach;
     (void)again;
 #if SL_HAS_SHUFFLES
-    if (columns >= SL_STREAM_LANES && (SL_HAS_BYTE_SHUFFLES || k != 3))
+    if (columns > 2 * SL_STREAM_LANES && (SL_HAS_BYTE_SHUFFLES || k != 3))
         SL_SPLIT_TURNS(wide, SL_STREAM_LANES)
+    else if (columns >= SL_STREAM_LANES && (SL_HAS_BYTE_SHUFFLES || k != 3))
+        SL_SPLIT_SHORT_TURNS(wide, SL_STREAM_LANES)
 #if SL_VECTOR_BYTES > 16
     else if (columns >= SL_LANES_16)
-        SL_SPLIT_TURNS(16, SL_LANES_16)
+        SL_SPLIT_SHORT_TURNS(16, SL_LANES_16)
 #endif
 #ifdef SL_LANES_8
     else if (columns >= SL_LANES_8 && (SL_HAS_BYTE_SHUFFLES || k != 3))
-        SL_SPLIT_TURNS(8, SL_LANES_8)
+        SL_SPLIT_SHORT_TURNS(8, SL_LANES_8)
 #endif
     else
 #endif
@@ -2249,7 +2330,7 @@ SL_ALWAYS_INLINE void sl_split(element *restrict to, int64_t to_stride, const el
  * as in sl_split: one pass over the output reads k streams. */
 SL_ALWAYS_INLINE void sl_join(element *restrict to, const element *restrict from, int64_t stride, int64_t rows,
                               int64_t count, int64_t to_step, int64_t step, int64_t high, int64_t to_leap,
-                              int64_t leap, int far, sl_join_streams *again, const int k)
+                              int64_t leap, int reach, sl_join_streams *again, const int k)
 {
 #if SL_HAS_SHUFFLES && SL_HAS_BYTE_MASKS
     if (rows <= SL_STREAM_LANES)
@@ -2258,15 +2339,15 @@ SL_ALWAYS_INLINE void sl_join(element *restrict to, const element *restrict from
     else if (rows < SL_LANES_MAX)
         SL_FOR_EACH_TURN(sl_join_max(into, out_of, stride, k, 0, rows);)
 #endif
-    else if (far && k * rows >= SL_FAR_ROW_BYTES / SL_ELEMENT_SIZE)
+    else if (reach == SL_FAR && k * rows >= SL_FAR_ROW_BYTES / SL_ELEMENT_SIZE)
         SL_FAR_JOIN_TURNS
     else
         SL_JOIN_TURNS(wide, SL_STREAM_LANES)
 #else
-    (void)far;
+    (void)reach;
     (void)again;
 #if SL_HAS_SHUFFLES
-    if (far && k * rows >= SL_FAR_ROW_BYTES / SL_ELEMENT_SIZE && (SL_HAS_BYTE_SHUFFLES || k != 3))
+    if (reach == SL_FAR && k * rows >= SL_FAR_ROW_BYTES / SL_ELEMENT_SIZE && (SL_HAS_BYTE_SHUFFLES || k != 3))
         SL_FAR_JOIN_TURNS
     else if (rows >= SL_STREAM_LANES && (SL_HAS_BYTE_SHUFFLES || k != 3))
         SL_JOIN_TURNS(wide, SL_STREAM_LANES)
@@ -2297,14 +2378,32 @@ SL_ALWAYS_INLINE void sl_join(element *restrict to, const element *restrict from
 #define SL_SPLITS_BY_16(k) ((k) == 2 || ((k) == 4 && SL_ELEMENT_SIZE >= 4))
 #define SL_JOINS_BY_16(k) ((k) != 3)
 
-/* Defines a split and a join by vectors of 16 bytes, for rows of whole ones. */
+/* A split by vectors of 16 bytes, for rows of whole ones. */
+SL_ALWAYS_INLINE void sl_split_by_16(element *restrict to, int64_t to_stride, const element *restrict from,
+                                     int64_t columns, int64_t count, int64_t to_step, int64_t step, int64_t high,
+                                     int64_t to_leap, int64_t leap, int reach, const int k)
+{
+    if (columns <= SL_LINE_LANES)
+        SL_FOR_EACH_SHORT_SPLIT(k, {
+            for (int64_t j = 0; j < columns; j += SL_LANES_16)
+                sl_split_16(into + j, to_stride, out_of + k * j, k, 1, SL_LANES_16);
+        })
+    else
+        SL_FOR_EACH_TURN({
+            for (int64_t j = 0; j < columns; j += SL_LANES_16) {
+                if (reach == SL_FETCHED && j % SL_LINE_LANES == 0)
+                    sl_fetch_streams(into + j, to_stride, k);
+                sl_split_16(into + j, to_stride, out_of + k * j, k, 1, SL_LANES_16);
+            }
+        })
+}
+/* Defines it, and such a join. */
 #define SL_DEFINE_BY_16(k)                                                                                           \
     SL_OUT_OF_LINE void sl_split_by_16_##k(element *restrict to, int64_t to_stride, const element *restrict from,    \
                                            int64_t columns, int64_t count, int64_t to_step, int64_t step,            \
-                                           int64_t high, int64_t to_leap, int64_t leap)                              \
+                                           int64_t high, int64_t to_leap, int64_t leap, int reach)                   \
     {                                                                                                                \
-        SL_FOR_EACH_TURN(for (int64_t j = 0; j < columns; j += SL_LANES_16)                                          \
-                             sl_split_16(into + j, to_stride, out_of + k * j, k, 1, SL_LANES_16);)                   \
+        sl_split_by_16(to, to_stride, from, columns, count, to_step, step, high, to_leap, leap, reach, k);           \
     }                                                                                                                \
     SL_OUT_OF_LINE void sl_join_by_16_##k(element *restrict to, const element *restrict from, int64_t stride,        \
                                           int64_t rows, int64_t count, int64_t to_step, int64_t step, int64_t high,  \
@@ -2314,11 +2413,12 @@ SL_ALWAYS_INLINE void sl_join(element *restrict to, const element *restrict from
                              sl_join_16(into + k * j, out_of + j, stride, k, 1, SL_LANES_16);)                       \
     }
 #define SL_SPLIT_BY_16(k)                                                                                            \
-    if (SL_SPLITS_BY_16(k) && !(far && SL_HAS_BYTE_MASKS) && SL_IS_BY_16(columns, to_stride))                        \
-        sl_split_by_16_##k(to + at, to_stride, from + start, columns, count, to_step, step, high, to_leap, leap);    \
+    if (SL_SPLITS_BY_16(k) && !(reach == SL_FAR && SL_HAS_BYTE_MASKS) && SL_IS_BY_16(columns, to_stride))            \
+        sl_split_by_16_##k(to + at, to_stride, from + start, columns, count, to_step, step, high, to_leap, leap,     \
+                           reach);                                                                                   \
     else
 #define SL_JOIN_BY_16(k)                                                                                             \
-    if (SL_JOINS_BY_16(k) && !far && rows > SL_STREAM_LANES && SL_IS_BY_16(rows, stride))                            \
+    if (SL_JOINS_BY_16(k) && reach != SL_FAR && rows > SL_STREAM_LANES && SL_IS_BY_16(rows, stride))                \
         sl_join_by_16_##k(to + at, from + start, stride, rows, count, to_step, step, high, to_leap, leap);           \
     else
 #else
@@ -2340,14 +2440,14 @@ SL_ALWAYS_INLINE void sl_join(element *restrict to, const element *restrict from
     {                                                                                                                \
         SL_SPLIT_SHORT_##k                                                                                           \
         SL_SPLIT_BY_16(k)                                                                                            \
-        sl_split(to + at, to_stride, from + start, columns, count, to_step, step, high, to_leap, leap, far,          \
+        sl_split(to + at, to_stride, from + start, columns, count, to_step, step, high, to_leap, leap, reach,        \
                  sl_split_##k, k);                                                                                   \
     }                                                                                                                \
     SL_DECLARE_JOIN(sl_join_##k)                                                                                     \
     {                                                                                                                \
         SL_JOIN_SHORT_##k                                                                                            \
         SL_JOIN_BY_16(k)                                                                                             \
-        sl_join(to + at, from + start, stride, rows, count, to_step, step, high, to_leap, leap, far, sl_join_##k,    \
+        sl_join(to + at, from + start, stride, rows, count, to_step, step, high, to_leap, leap, reach, sl_join_##k,  \
                 k);                                                                                                  \
     }
 #if SL_DEFINES_STREAMS(2)
@@ -2363,7 +2463,7 @@ SL_DEFINE_STREAMS(4)
 /* Deal: a split of a source with margins, which read as the fill value.
  *
  * Assumes: output and source do not overlap.
- * Needs: copy, fill, split_join. */
+ * Needs: copy, fill, reach, split_join. */
 
 /* The rows that follow, of k streams, a literal: to[c*to_step + i*to_stride + j] for 0 <= c < count, 0 <= i < k,
  * 0 <= j < columns, with i + k*j = n, is from[c*step + n] where low <= n < high, elsewhere *value*. */
@@ -2389,7 +2489,7 @@ SL_DEFINE_DEAL_STEP(sl_deal_16, sl_split_16, sl_lanes_16, 16, SL_LANES_16)
 /* Rows by masks.  A vector may begin before the array: the mask has no bit there. */
 SL_ALWAYS_INLINE void sl_deal_rows(element *restrict to, int64_t to_stride, const element *restrict from,
                                    int64_t columns, int64_t low, int64_t high, element value, int64_t count,
-                                   int64_t to_step, int64_t step, const int k)
+                                   int64_t to_step, int64_t step, int reach, const int k)
 {
     sl_lane lane;
     memcpy(&lane, &value, sizeof lane);
@@ -2398,15 +2498,20 @@ SL_ALWAYS_INLINE void sl_deal_rows(element *restrict to, int64_t to_stride, cons
     uint64_t mask[4], last[4];
     if (columns <= SL_LANES_16) {
         sl_deal_16_masks(mask, low, high, k);
-        for (int64_t c = 0; c < count; ++c, to += to_step, from += step)
+        for (int64_t c = 0; c < count; ++c, to += to_step, from += step) {
+            sl_fetch_row(reach, to, to_stride, columns, k);
             sl_deal_16(to, to_stride, from, mask, k, 0, columns, (sl_lanes_16){0} + lane);
+        }
     } else if (columns < SL_STREAM_LANES) {
         sl_deal_wide_masks(mask, low, high, k);
-        for (int64_t c = 0; c < count; ++c, to += to_step, from += step)
+        for (int64_t c = 0; c < count; ++c, to += to_step, from += step) {
+            sl_fetch_row(reach, to, to_stride, columns, k);
             sl_deal_wide(to, to_stride, from, mask, k, 0, columns, fill);
+        }
     } else if (columns == SL_STREAM_LANES + 1 && low <= k * SL_STREAM_LANES) { /* the last column by itself */
         sl_deal_wide_masks(mask, low, high, k);
         for (int64_t c = 0; c < count; ++c, to += to_step, from += step) {
+            sl_fetch_row(reach, to, to_stride, columns, k);
             sl_deal_wide(to, to_stride, from, mask, k, 1, SL_STREAM_LANES, fill);
             for (int i = 0; i < k; ++i)
                 to[i * to_stride + end] = k * end + i < high ? from[k * end + i] : value;
@@ -2415,6 +2520,7 @@ SL_ALWAYS_INLINE void sl_deal_rows(element *restrict to, int64_t to_stride, cons
         sl_deal_wide_masks(mask, low, high, k);
         sl_deal_wide_masks(last, low - k * end, high - k * end, k);
         for (int64_t c = 0; c < count; ++c, to += to_step, from += step) {
+            sl_fetch_row(reach, to, to_stride, columns, k);
             sl_deal_wide(to, to_stride, from, mask, k, 1, SL_STREAM_LANES, fill);
             for (int64_t j = SL_STREAM_LANES; j < end; j += SL_STREAM_LANES)
                 sl_split_wide(to + j, to_stride, from + k * j, k, 1, SL_STREAM_LANES);
@@ -2422,20 +2528,22 @@ SL_ALWAYS_INLINE void sl_deal_rows(element *restrict to, int64_t to_stride, cons
                 sl_deal_wide(to + end, to_stride, from + k * end, last, k, 0, columns - end, fill);
         }
     } else
-        for (int64_t c = 0; c < count; ++c, to += to_step, from += step)
+        for (int64_t c = 0; c < count; ++c, to += to_step, from += step) {
+            sl_fetch_row(reach, to, to_stride, columns, k);
             for (int64_t j = 0; j < columns; j += SL_STREAM_LANES) {
                 const int64_t column = sl_min(j, columns - SL_STREAM_LANES);
                 sl_deal_wide_masks(mask, low - k * column, high - k * column, k);
                 sl_deal_wide(to + column, to_stride, from + k * column, mask, k, 1, SL_STREAM_LANES, fill);
             }
+        }
 }
 #define SL_DEFINE_DEAL_ROWS(k)                                                                                       \
     SL_OUT_OF_LINE void sl_deal_rows_##k(element *restrict to, int64_t to_stride, const element *restrict from,      \
                                          int64_t columns, int64_t low, int64_t inside, element value, int64_t count, \
-                                         int64_t to_step, int64_t step)                                              \
+                                         int64_t to_step, int64_t step, int reach)                                   \
     {                                                                                                                \
         sl_deal_rows(to, to_stride, from, columns, low, sl_min(low + sl_max(inside, 0), k * columns), value, count,  \
-                     to_step, step, k);                                                                              \
+                     to_step, step, reach, k);                                                                       \
     }
 SL_DEFINE_DEAL_ROWS(2)
 SL_DEFINE_DEAL_ROWS(3)
@@ -2485,6 +2593,7 @@ SL_ALWAYS_INLINE void sl_deal_half(element *restrict to, int64_t to_stride, cons
         sl_lanes_16 last_inside[4], last_outside[4];                                                                 \
         sl_deal_rows_wide_lanes(last_inside, last_outside, low - k * end, high - k * end, value, 1);                 \
         for (int64_t c = 0; c < count; ++c, to += to_step, from += step) {                                           \
+            sl_fetch_row(reach, to, to_stride, columns, k);                                                          \
             name##_step(to, to_stride, from, inside, outside, k);                                                    \
             for (int64_t j = n; j < end; j += n)                                                                     \
                 split(to + j, to_stride, from + k * j, k, 1, n);                                                     \
@@ -2498,13 +2607,15 @@ SL_ALWAYS_INLINE void sl_deal_half(element *restrict to, int64_t to_stride, cons
 #define SL_DEFINE_DEAL_ROWS(name, k, split, vector, n)                                                               \
     SL_OUT_OF_LINE void name##_##k(element *restrict to, int64_t to_stride, const element *restrict from,            \
                                    int64_t columns, int64_t low, int64_t high, sl_lane value, int64_t count,         \
-                                   int64_t exact, int64_t to_step, int64_t step)                                     \
+                                   int64_t exact, int64_t to_step, int64_t step, int reach)                          \
     {                                                                                                                \
         vector inside[4], outside[4];                                                                                \
         name##_lanes(inside, outside, low, high, value, k);                                                          \
         if (columns <= n) {                                                                                          \
-            for (int64_t c = exact; c < count; ++c, to += to_step, from += step)                                     \
+            for (int64_t c = exact; c < count; ++c, to += to_step, from += step) {                                   \
+                sl_fetch_row(reach, to, to_stride, columns, k);                                                      \
                 name##_step(to, to_stride, from, inside, outside, k);                                                \
+            }                                                                                                        \
             if (exact && columns >= n / 2) {                                                                         \
                 element row[4 * n];                                                                                  \
                 name##_step(row, n, from, inside, outside, k);                                                       \
@@ -2516,6 +2627,7 @@ SL_ALWAYS_INLINE void sl_deal_half(element *restrict to, int64_t to_stride, cons
             element other;                                                                                           \
             memcpy(&other, &value, sizeof other);                                                                    \
             for (int64_t c = 0; c < count; ++c, to += to_step, from += step) {                                       \
+                sl_fetch_row(reach, to, to_stride, columns, k);                                                      \
                 name##_step(to, to_stride, from, inside, outside, k);                                                \
                 for (int i = 0; i < k; ++i)                                                                          \
                     to[i * to_stride + n] = k * n + i < high ? from[k * n + i] : other;                              \
@@ -2527,6 +2639,7 @@ SL_ALWAYS_INLINE void sl_deal_half(element *restrict to, int64_t to_stride, cons
             vector last_inside[4], last_outside[4];                                                                  \
             name##_lanes(last_inside, last_outside, low - k * end, high - k * end, value, k);                        \
             for (int64_t c = 0; c < count; ++c, to += to_step, from += step) {                                       \
+                sl_fetch_row(reach, to, to_stride, columns, k);                                                      \
                 name##_step(to, to_stride, from, inside, outside, k);                                                \
                 for (int64_t j = n; j < end; j += n)                                                                 \
                     split(to + j, to_stride, from + k * j, k, 1, n);                                                 \
@@ -2638,11 +2751,11 @@ SL_ALWAYS_INLINE void sl_deal_fill(element *restrict to, int64_t to_stride, int6
 /* to[at + c*to_step + i*to_stride + j] for 0 <= c < before + count + after, 0 <= i < k, 0 <= j < columns, with
  * i + k*j = n: for *count* rows from row *before* on, from[start + (c - before)*step + n] where low <= n < low +
  * inside; elsewhere *value*.  The source has *size* elements, 0 where that is unknown.  Vectors may read what lies
- * beside a row in it.  Inline: most calls are of few rows. */
+ * beside a row in it.  *reach* is the output's.  Inline: most calls are of few rows. */
 #define SL_DECLARE_DEAL(name)                                                                                        \
     SL_INLINE void name(element *restrict to, int64_t at, int64_t to_stride, const element *restrict from,           \
                         int64_t start, int64_t size, int64_t columns, int64_t low, int64_t inside, element value,    \
-                        int64_t before, int64_t count, int64_t after, int64_t to_step, int64_t step)
+                        int64_t before, int64_t count, int64_t after, int64_t to_step, int64_t step, int reach)
 #if SL_HAS_SHUFFLES && SL_HAS_BYTE_MASKS
 #define SL_DEFINE_DEAL(k)                                                                                            \
     SL_DECLARE_DEAL(sl_deal_##k)                                                                                     \
@@ -2651,7 +2764,7 @@ SL_ALWAYS_INLINE void sl_deal_fill(element *restrict to, int64_t to_stride, int6
         to += at;                                                                                                    \
         sl_deal_fill(to, to_stride, columns, value, before, to_step, k);                                             \
         to += before * to_step;                                                                                      \
-        sl_deal_rows_##k(to, to_stride, from + start, columns, low, inside, value, count, to_step, step);            \
+        sl_deal_rows_##k(to, to_stride, from + start, columns, low, inside, value, count, to_step, step, reach);     \
         sl_deal_fill(to + count * to_step, to_stride, columns, value, after, to_step, k);                            \
     }
 #else
@@ -2667,8 +2780,8 @@ SL_DEFINE_DEAL_PLAIN(3)
 SL_DEFINE_DEAL_PLAIN(4)
 #if SL_HAS_SHUFFLES
 #define SL_DEAL_ROWS(suffix, k)                                                                                      \
-    sl_deal_rows_##suffix##_##k(to + rows.first * to_step, to_stride, from + start + rows.first * step, columns, low,\
-                                high, lane, rows.count, exact, to_step, step)
+    sl_deal_rows_##suffix##_##k(to + rows.first * to_step, to_stride, from + start + rows.first * step, columns,     \
+                                low, high, lane, rows.count, exact, to_step, step, reach)
 #ifdef SL_LANES_8
 #define SL_DEAL_ROWS_8(k) else if (rows.lanes == SL_LANES_8) SL_DEAL_ROWS(8, k);
 #else
@@ -2687,7 +2800,7 @@ SL_DEFINE_DEAL_PLAIN(4)
     }                                                                                                                \
     SL_DEAL_ROWS_8(k) SL_DEAL_ROWS_16(k) else SL_DEAL_ROWS(wide, k)
 #else
-#define SL_DEAL_BY_VECTORS(k) (void)rows
+#define SL_DEAL_BY_VECTORS(k) (void)rows, (void)reach
 #endif
 #define SL_DEFINE_DEAL(k)                                                                                            \
     SL_DECLARE_DEAL(sl_deal_##k)                                                                                     \
@@ -3532,7 +3645,7 @@ typedef struct {
  * which waits for the stores of the numbers. */
 #define SL_DECLARE_TRANSPOSE(name)                                                                                   \
     SL_LINKABLE void name(element *restrict to, sl_axis *rows, const element *restrict from, sl_axis *columns,       \
-                          sl_turns *turns, const sl_further_ways *ways, int far)
+                          sl_turns *turns, const sl_further_ways *ways, int reach)
 #define SL_DECLARE_LARGE(name)                                                                                       \
     SL_LINKABLE int name(element *restrict to, const sl_axis *rows, const element *restrict from,                    \
                          const sl_axis *columns, const sl_turns *turns, int far)
@@ -5665,7 +5778,8 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
 /* A transpose of any extents and strides: simplified, then done by streams, by tiles, or at once for all turns.
  *
  * Assumes: output and source do not overlap.
- * Needs: caches, pieces, plans, streams, tiles, transpose_choice, transpose_pieces, transpose_tiles, wanted, ways. */
+ * Needs: caches, pieces, plans, reach, streams, tiles, transpose_choice, transpose_pieces, transpose_tiles,
+ * wanted, ways. */
 
 /* Moves the outer level of *far* to *near*, the shorter axis, if it continues where *near* ends. */
 SL_OUT_OF_LINE void sl_move_level(sl_axis *near, sl_axis *far)
@@ -5724,7 +5838,7 @@ SL_INLINE int sl_may_be_planned(const sl_axis *rows, const sl_axis *columns, con
 /* Transposes by streams, of which there are few or wide: by one of these two. */
 SL_OUT_OF_LINE void sl_transpose_streams(element *restrict to, const sl_axis *rows, const element *restrict from,
                                          const sl_axis *columns, const sl_turns *turns, sl_split_streams *splits,
-                                         sl_join_streams *joins, int far)
+                                         sl_join_streams *joins, int reach)
 {
     const int64_t few = rows->count, wide = columns->count;
     /* Streams have two levels; the third one is more turns. */
@@ -5737,9 +5851,9 @@ SL_OUT_OF_LINE void sl_transpose_streams(element *restrict to, const sl_axis *ro
         const int64_t into = c * turns->to_step + h * turns->to_leap + t * to_jump;
         const int64_t out_of = c * turns->step + h * turns->leap + t * jump;
         if (splits)
-            splits(to, into, rows->step, from, out_of, wide, columns->high, wide, columns->leap, 1, 0, 0, far);
+            splits(to, into, rows->step, from, out_of, wide, columns->high, wide, columns->leap, 1, 0, 0, reach);
         else
-            joins(to, into, from, out_of, columns->step, few, rows->high, rows->leap, few, 1, 0, 0, far);
+            joins(to, into, from, out_of, columns->step, few, rows->high, rows->leap, few, 1, 0, 0, reach);
     }
 }
 
@@ -5772,7 +5886,7 @@ SL_INLINE int sl_may_be_large(const sl_axis *rows, const sl_axis *columns, const
 /* sl_transpose of merged axes. */
 SL_OUT_OF_LINE void sl_transpose_merged(element *restrict to, const sl_axis *rows, const element *restrict from,
                                         const sl_axis *columns, const sl_turns *turns, const sl_further_ways *ways,
-                                        int far)
+                                        int reach)
 {
     const int64_t split = sl_streams_of(rows, columns), join = sl_streams_of(columns, rows);
     sl_split_streams *const splits = ways->split[split];
@@ -5794,7 +5908,7 @@ SL_OUT_OF_LINE void sl_transpose_merged(element *restrict to, const sl_axis *row
             more = sl_turns_2(turns->count, turns->to_step, turns->step, many, to_step, step);
         for (int64_t k = 0; k < calls; ++k)
             sl_transpose_merged(to + k * to_step, by_rows ? &level : rows, from + k * step, by_rows ? columns : &level,
-                                &more, ways, far);
+                                &more, ways, reach);
         return;
     }
     const int is_few = sl_is_few(rows, columns, turns);
@@ -5805,9 +5919,9 @@ SL_OUT_OF_LINE void sl_transpose_merged(element *restrict to, const sl_axis *row
     if (small && ways->small && ways->small(to, rows, from, columns, turns, is_planned, is_small, is_few))
         return;
     if (splits || joins)
-        sl_transpose_streams(to, rows, from, columns, turns, splits, joins, far);
-    else if (!by || !by(to, rows, from, columns, turns, far))
-        sl_transpose_tiles(to, rows, from, columns, turns, far);
+        sl_transpose_streams(to, rows, from, columns, turns, splits, joins, reach);
+    else if (!by || !by(to, rows, from, columns, turns, reach == SL_FAR))
+        sl_transpose_tiles(to, rows, from, columns, turns, reach == SL_FAR);
     /* One way at a time: the one that this call would have taken. */
     if (small && !ways->small)
         sl_want(ways->wanted, SL_SMALL_WAY);
@@ -5833,9 +5947,9 @@ SL_DECLARE_TRANSPOSE(sl_transpose_simplified)
     const int line = sl_extent(rows) == 1 || sl_extent(columns) == 1;
     const int plain = SL_HAS_PLANNED_TURNS && !sl_has_squares(&short_rows, &short_columns);
     if ((line || plain) && !sl_is_few(rows, columns, turns) && sl_is_few(&short_rows, &short_columns, &many))
-        sl_transpose_merged(to, &short_rows, from, &short_columns, &many, ways, far);
+        sl_transpose_merged(to, &short_rows, from, &short_columns, &many, ways, reach);
     else
-        sl_transpose_merged(to, rows, from, columns, turns, ways, far);
+        sl_transpose_merged(to, rows, from, columns, turns, ways, reach);
 }
 
 /* A transpose as kernels call it, with the streams that occur in theirs.
@@ -5867,9 +5981,9 @@ static const sl_further_ways sl_own_ways = {
 
 /* to[at + offset of i + j] = from[start + i + offset of j] for all i of *rows* and j of *columns*, *turns* times. */
 SL_ALWAYS_INLINE void sl_transpose(element *restrict to, int64_t at, sl_axis rows, const element *restrict from,
-                                   int64_t start, sl_axis columns, sl_turns turns, int far)
+                                   int64_t start, sl_axis columns, sl_turns turns, int reach)
 {
-    sl_transpose_simplified(to + at, &rows, from + start, &columns, &turns, &sl_own_ways, far);
+    sl_transpose_simplified(to + at, &rows, from + start, &columns, &turns, &sl_own_ways, reach);
 }
 
 #endif

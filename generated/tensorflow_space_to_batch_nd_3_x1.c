@@ -17,12 +17,12 @@ int32_t tensorflow_space_to_batch_nd_3_x1_part(int64_t part, int64_t parts, cons
     const element *restrict const from0 = src;
     element *restrict const to = dst;
 
-    const int far = sl_is_far(16);
+    const int reach = sl_reach(16);
     sl_part share = {part, parts};
     int64_t i0_0_begin, i0_0_end;
     sl_share_last(&share, 2, &i0_0_begin, &i0_0_end);
-    sl_split_2(to, 8*i0_0_begin, 4, from0, 4*i0_0_begin, 2, 2, 2, 8, i0_0_end - i0_0_begin, 8, 4, far);
-    if (far)
+    sl_split_2(to, 8*i0_0_begin, 4, from0, 4*i0_0_begin, 2, 2, 2, 8, i0_0_end - i0_0_begin, 8, 4, reach);
+    if (reach == SL_FAR)
         sl_store_fence();
     return SL_OK;
 }

@@ -25,14 +25,14 @@ int32_t transpose_2d_x4_part(int64_t part, int64_t parts, int64_t M, int64_t N, 
     const element *restrict const from0 = src;
     element *restrict const to = dst;
 
-    const int far = sl_is_far(N*M);
+    const int reach = sl_reach(N*M);
     sl_part share = {part, parts};
     int64_t i0_begin, i0_end, i1_begin, i1_end;
     sl_share(&share, N, &i0_begin, &i0_end);
     sl_share_last(&share, M, &i1_begin, &i1_end);
     sl_transpose(to, M*i0_begin + i1_begin, sl_axis_1(i0_end - i0_begin, M), from0, i0_begin + N*i1_begin,
-            sl_axis_1(i1_end - i1_begin, N), sl_turns_0(), far);
-    if (far)
+            sl_axis_1(i1_end - i1_begin, N), sl_turns_0(), reach);
+    if (reach == SL_FAR)
         sl_store_fence();
     return SL_OK;
 }

@@ -30,14 +30,14 @@ int32_t transpose_nchw_to_nhwc_x8_part(int64_t part, int64_t parts, int64_t N, i
     const element *restrict const from0 = src;
     element *restrict const to = dst;
 
-    const int far = sl_is_far(N*H*W*C);
+    const int reach = sl_reach(N*H*W*C);
     sl_part share = {part, parts};
     int64_t i0_begin, i0_end, i2_begin, i2_end;
     sl_share(&share, N, &i0_begin, &i0_end);
     sl_share_last(&share, H*W, &i2_begin, &i2_end);
     sl_transpose(to, C*H*W*i0_begin + C*i2_begin, sl_axis_1(i2_end - i2_begin, C), from0, C*H*W*i0_begin +
-            i2_begin, sl_axis_1(C, H*W), sl_turns_1(i0_end - i0_begin, C*H*W, C*H*W), far);
-    if (far)
+            i2_begin, sl_axis_1(C, H*W), sl_turns_1(i0_end - i0_begin, C*H*W, C*H*W), reach);
+    if (reach == SL_FAR)
         sl_store_fence();
     return SL_OK;
 }

@@ -30,14 +30,14 @@ int32_t transpose_nhwc_to_nchw_x4_part(int64_t part, int64_t parts, int64_t N, i
     const element *restrict const from0 = src;
     element *restrict const to = dst;
 
-    const int far = sl_is_far(N*C*H*W);
+    const int reach = sl_reach(N*C*H*W);
     sl_part share = {part, parts};
     int64_t i0_begin, i0_end, i1_begin, i1_end;
     sl_share(&share, N, &i0_begin, &i0_end);
     sl_share_last(&share, C, &i1_begin, &i1_end);
     sl_transpose(to, C*H*W*i0_begin + H*W*i1_begin, sl_axis_1(i1_end - i1_begin, H*W), from0, C*H*W*i0_begin
-            + i1_begin, sl_axis_1(H*W, C), sl_turns_1(i0_end - i0_begin, C*H*W, C*H*W), far);
-    if (far)
+            + i1_begin, sl_axis_1(H*W, C), sl_turns_1(i0_end - i0_begin, C*H*W, C*H*W), reach);
+    if (reach == SL_FAR)
         sl_store_fence();
     return SL_OK;
 }

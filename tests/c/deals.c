@@ -34,7 +34,7 @@ static int differs(void)
             }
     (k == 2 ? sl_deal_2 : k == 3 ? sl_deal_3 : sl_deal_4)(
         to, 0, to_stride, from, lead - first, lead ? elements : 0, columns, low, inside, value, before, count, after,
-        to_step, step);
+        to_step, step, (int)below(3));
     const int differ = memcmp(to, expected, to_size) != 0;
     if (differ)
         printf("%d bytes: k %d, columns %d, low %d, inside %d, rows %d + %d + %d, gap %d, lead %d, trail %d\n",

@@ -295,7 +295,7 @@ SL_ALWAYS_INLINE void sl_deal_fill(element *restrict to, int64_t to_stride, int6
 /* to[at + c*to_step + i*to_stride + j] for 0 <= c < before + count + after, 0 <= i < k, 0 <= j < columns, with
  * i + k*j = n: for *count* rows from row *before* on, from[start + (c - before)*step + n] where low <= n < low +
  * inside; elsewhere *value*.  The source has *size* elements, 0 where that is unknown.  Vectors may read what lies
- * beside a row in it.  Inline: most calls are of few rows. */
+ * beside a row in it.  *reach* is the output's.  Inline: most calls are of few rows. */
 #define SL_DECLARE_DEAL(name)                                                                                        \
     SL_INLINE void name(element *restrict to, int64_t at, int64_t to_stride, const element *restrict from,           \
                         int64_t start, int64_t size, int64_t columns, int64_t low, int64_t inside, element value,    \
@@ -324,8 +324,8 @@ SL_DEFINE_DEAL_PLAIN(3)
 SL_DEFINE_DEAL_PLAIN(4)
 #if SL_HAS_SHUFFLES
 #define SL_DEAL_ROWS(suffix, k)                                                                                      \
-    sl_deal_rows_##suffix##_##k(to + rows.first * to_step, to_stride, from + start + rows.first * step, columns, low, \
-                                high, lane, rows.count, exact, to_step, step, reach)
+    sl_deal_rows_##suffix##_##k(to + rows.first * to_step, to_stride, from + start + rows.first * step, columns,     \
+                                low, high, lane, rows.count, exact, to_step, step, reach)
 #ifdef SL_LANES_8
 #define SL_DEAL_ROWS_8(k) else if (rows.lanes == SL_LANES_8) SL_DEAL_ROWS(8, k);
 #else
@@ -344,7 +344,7 @@ SL_DEFINE_DEAL_PLAIN(4)
     }                                                                                                                \
     SL_DEAL_ROWS_8(k) SL_DEAL_ROWS_16(k) else SL_DEAL_ROWS(wide, k)
 #else
-#define SL_DEAL_BY_VECTORS(k) (void)rows
+#define SL_DEAL_BY_VECTORS(k) (void)rows, (void)reach
 #endif
 #define SL_DEFINE_DEAL(k)                                                                                            \
     SL_DECLARE_DEAL(sl_deal_##k)                                                                                     \

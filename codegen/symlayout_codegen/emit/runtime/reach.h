@@ -1,13 +1,14 @@
 /* Reach: how far an output is, and which of its lines are fetched before they are written.
  *
  * Assumes: nothing.
- * Needs: far_stores. */
+ * Needs: far_stores, integers. */
 #pragma once
 
 #include "far_stores.h"
+#include "integers.h"
 
-/* An output is in the nearest cache; or is written around the caches; or neither, and stores wait for its lines, which
- * are fetched ahead. */
+/* An output is in the nearest cache; or it is written around the caches; or stores wait for its lines, so that splits
+ * fetch them ahead. */
 #define SL_NEAREST 0
 #define SL_FAR 1
 #define SL_FETCHED 2
@@ -36,10 +37,10 @@ SL_ALWAYS_INLINE void sl_fetch_streams(const element *to, int64_t to_stride, con
         __builtin_prefetch((const char *)(to + i * to_stride) + SL_FETCHED_AHEAD, 1, 3);
 }
 
-/* Fetches what a row of *columns* elements of each of k streams comes to, if *reach* says so. */
+/* The same for the lines of a row of *columns* elements of each stream, if *reach* says so. */
 SL_ALWAYS_INLINE void sl_fetch_row(int reach, const element *to, int64_t to_stride, int64_t columns, const int k)
 {
     if (reach == SL_FETCHED)
-        for (int64_t line = 0; line < columns; line += 64 / SL_ELEMENT_SIZE)
+        for (int64_t line = 0; line < columns; line += sl_max(1, 64 / SL_ELEMENT_SIZE))
             sl_fetch_streams(to + line, to_stride, k);
 }

@@ -114,8 +114,8 @@ SL_OUT_OF_LINE void sl_transpose_plain(element *restrict to, int64_t to_stride, 
 
 /* to[c*to_step + h*to_leap + i*to_stride + j] = from[c*step + h*leap + i + j*k] for 0 <= c < count, 0 <= h < high,
  * 0 <= i < k, 0 <= j < columns, with k a literal: one pass over the source writes k streams.  The last vectors are
- * masked, or overlap the ones before.  Lines of a far output are written by non-temporal stores where that pays: in
- * several streams at a time it does not on AMD's processors. */
+ * masked, or overlap the ones before.  Lines are fetched if *reach* says so.  Those of a far output are written by
+ * non-temporal stores where that pays: in several streams at a time it does not on AMD's processors. */
 SL_ALWAYS_INLINE void sl_split(element *restrict to, int64_t to_stride, const element *restrict from, int64_t columns,
                                int64_t count, int64_t to_step, int64_t step, int64_t high, int64_t to_leap,
                                int64_t leap, int reach, sl_split_streams *again, const int k)
