@@ -46,6 +46,21 @@
 #define SL_UNROLL_4 _Pragma("GCC unroll 4")
 #endif
 
+/* Does a statement for each *k* from 0 to *n* - 1, both numbers: it stands *n* times in the text.  A loop that is
+ * unrolled takes gcc longer: until then, arrays of vectors are memory. */
+#define SL_REPEAT(n, k, ...) SL_REPEAT_TIMES(n, k, __VA_ARGS__)
+#define SL_REPEAT_TIMES(n, k, ...) SL_REPEAT_##n(k, 0, __VA_ARGS__)
+#define SL_REPEAT_1(k, first, ...)                                                                                   \
+    {                                                                                                                \
+        enum { k = (first) };                                                                                        \
+        __VA_ARGS__;                                                                                                 \
+    }
+#define SL_REPEAT_2(k, first, ...) SL_REPEAT_1(k, first, __VA_ARGS__) SL_REPEAT_1(k, first + 1, __VA_ARGS__)
+#define SL_REPEAT_4(k, first, ...) SL_REPEAT_2(k, first, __VA_ARGS__) SL_REPEAT_2(k, first + 2, __VA_ARGS__)
+#define SL_REPEAT_8(k, first, ...) SL_REPEAT_4(k, first, __VA_ARGS__) SL_REPEAT_4(k, first + 4, __VA_ARGS__)
+#define SL_REPEAT_16(k, first, ...) SL_REPEAT_8(k, first, __VA_ARGS__) SL_REPEAT_8(k, first + 8, __VA_ARGS__)
+#define SL_REPEAT_32(k, first, ...) SL_REPEAT_16(k, first, __VA_ARGS__) SL_REPEAT_16(k, first + 16, __VA_ARGS__)
+
 /* In a short loop: the compiler makes neither vectors of it nor, if it copies, a call of memcpy, which cost more. */
 #define SL_KEEP_LOOP() __asm__ volatile("" ::: "memory")
 
@@ -1574,15 +1589,18 @@ SL_OUT_OF_LINE void sl_cut_grid(element *restrict to, int64_t at, int64_t to_lea
 #define SL_LIST_16(mask, i, ...) SL_LIST_8(mask, i, __VA_ARGS__), SL_LIST_8(mask, (i) + 8, __VA_ARGS__)
 #define SL_LIST_32(mask, i, ...) SL_LIST_16(mask, i, __VA_ARGS__), SL_LIST_16(mask, (i) + 16, __VA_ARGS__)
 #define SL_LIST_64(mask, i, ...) SL_LIST_32(mask, i, __VA_ARGS__), SL_LIST_32(mask, (i) + 32, __VA_ARGS__)
-#define SL_LANES_16 (16 / SL_ELEMENT_SIZE)
 #define SL_LANES_MAX (SL_VECTOR_BYTES / SL_ELEMENT_SIZE)
 #if SL_ELEMENT_SIZE == 1
+#define SL_LANES_16 16
 #define SL_EACH_OF_16 SL_LIST_16
 #elif SL_ELEMENT_SIZE == 2
+#define SL_LANES_16 8
 #define SL_EACH_OF_16 SL_LIST_8
 #elif SL_ELEMENT_SIZE == 4
+#define SL_LANES_16 4
 #define SL_EACH_OF_16 SL_LIST_4
 #else
+#define SL_LANES_16 2
 #define SL_EACH_OF_16 SL_LIST_2
 #endif
 #if SL_VECTOR_BYTES / SL_ELEMENT_SIZE == 64
@@ -1599,14 +1617,17 @@ SL_OUT_OF_LINE void sl_cut_grid(element *restrict to, int64_t at, int64_t to_lea
 #define SL_EACH_OF_MAX SL_LIST_2
 #endif
 #if SL_VECTOR_BYTES >= 32
-#define SL_LANES_32 (32 / SL_ELEMENT_SIZE)
 #if SL_ELEMENT_SIZE == 1
+#define SL_LANES_32 32
 #define SL_EACH_OF_32 SL_LIST_32
 #elif SL_ELEMENT_SIZE == 2
+#define SL_LANES_32 16
 #define SL_EACH_OF_32 SL_LIST_16
 #elif SL_ELEMENT_SIZE == 4
+#define SL_LANES_32 8
 #define SL_EACH_OF_32 SL_LIST_8
 #else
+#define SL_LANES_32 4
 #define SL_EACH_OF_32 SL_LIST_4
 #endif
 #endif
@@ -3099,8 +3120,8 @@ typedef struct {
 
 /* Returns the offsets of *count* <= SL_TILE indices from *first* on, relative to the first; sets *at* to its offset.
  * They stay in one of the two tables *lines*, and are computed again only for another phase. */
-SL_INLINE const int64_t *sl_offsets_from(sl_offset_table *lines, const sl_axis *axis, int64_t first, int64_t count,
-                                         int64_t *at)
+SL_OUT_OF_LINE const int64_t *sl_offsets_from(sl_offset_table *lines, const sl_axis *axis, int64_t first,
+                                              int64_t count, int64_t *at)
 {
     int64_t low = first, high = 0;
     if (axis->high > 1) {
@@ -3149,7 +3170,28 @@ SL_INLINE const int64_t *sl_offsets_from(sl_offset_table *lines, const sl_axis *
 #endif
 
 #if SL_HAS_SHUFFLES
-#define SL_SQUARES_PER_VECTOR (SL_VECTOR_BYTES / 16)
+#if SL_VECTOR_BYTES == 64
+#define SL_SQUARES_PER_VECTOR 4
+#define SL_VECTORS_PER_LINE 1
+#elif SL_VECTOR_BYTES == 32
+#define SL_SQUARES_PER_VECTOR 2
+#define SL_VECTORS_PER_LINE 2
+#else
+#define SL_SQUARES_PER_VECTOR 1
+#define SL_VECTORS_PER_LINE 4
+#endif
+/* Half, and a quarter, of SL_LANES_16. */
+#if SL_ELEMENT_SIZE == 1
+#define SL_HALF_SQUARE 8
+#define SL_QUARTER_SQUARE 4
+#elif SL_ELEMENT_SIZE == 2
+#define SL_HALF_SQUARE 4
+#define SL_QUARTER_SQUARE 2
+#elif SL_ELEMENT_SIZE == 4
+#define SL_HALF_SQUARE 2
+#else
+#define SL_HALF_SQUARE 1
+#endif
 /* Whether rows of 16 bytes that follow each other are written by whole vectors, which hold several. */
 #define SL_HAS_DENSE_SQUARES (SL_SQUARES_PER_VECTOR > 1 && SL_LANES_16 >= SL_SQUARES_PER_VECTOR)
 
@@ -3169,7 +3211,39 @@ SL_INLINE const int64_t *sl_offsets_from(sl_offset_table *lines, const sl_axis *
 #define SL_IN_TURN_2(a, b) SL_IN_TURN(a, b), SL_IN_TURN((a) + SL_LANES_16, (b) + SL_LANES_16)
 #define SL_IN_TURN_4(a, b) SL_IN_TURN_2(a, b), SL_IN_TURN_2((a) + 2 * SL_LANES_16, (b) + 2 * SL_LANES_16)
 
-/* Defines what zips each 16 bytes of a vector of *n* lanes with those of another: the first halves, the second ones. */
+/* Defines what zips each 16 bytes of a vector of *n* lanes with those of another: the first halves, the second ones.
+ * Small elements take so many zips that gcc needs a fifth more time where it looks for what they could be combined to:
+ * of an instruction that is named it knows nothing. */
+#if defined __GNUC__ && !defined __clang__ && defined __SSE2__ && SL_ELEMENT_SIZE <= 2
+#if SL_ELEMENT_SIZE == 1
+#define SL_ZIP_NAME(half) "punpck" half "bw"
+#else
+#define SL_ZIP_NAME(half) "punpck" half "wd"
+#endif
+#if defined __AVX512BW__ && defined __AVX512VL__
+#define SL_ZIP(half, zipped, a, b)                                                                                   \
+    __asm__("v" SL_ZIP_NAME(half) " {%2, %1, %0|%0, %1, %2}" : "=v"(zipped) : "v"(a), "vm"(b))
+#elif defined __AVX__
+#define SL_ZIP(half, zipped, a, b)                                                                                   \
+    __asm__("v" SL_ZIP_NAME(half) " {%2, %1, %0|%0, %1, %2}" : "=x"(zipped) : "x"(a), "xm"(b))
+#else
+#define SL_ZIP(half, zipped, a, b)                                                                                   \
+    __asm__(SL_ZIP_NAME(half) " {%2, %0|%0, %2}" : "=x"(zipped) : "0"(a), "x"(b))
+#endif
+#define SL_DEFINE_ZIPS(suffix, vector, each, n)                                                                      \
+    SL_ALWAYS_INLINE vector sl_zip_low_##suffix(vector a, vector b)                                                  \
+    {                                                                                                                \
+        vector zipped;                                                                                               \
+        SL_ZIP("l", zipped, a, b);                                                                                   \
+        return zipped;                                                                                               \
+    }                                                                                                                \
+    SL_ALWAYS_INLINE vector sl_zip_high_##suffix(vector a, vector b)                                                 \
+    {                                                                                                                \
+        vector zipped;                                                                                               \
+        SL_ZIP("h", zipped, a, b);                                                                                   \
+        return zipped;                                                                                               \
+    }
+#else
 #define SL_DEFINE_ZIPS(suffix, vector, each, n)                                                                      \
     SL_ALWAYS_INLINE vector sl_zip_low_##suffix(vector a, vector b)                                                  \
     {                                                                                                                \
@@ -3177,8 +3251,9 @@ SL_INLINE const int64_t *sl_offsets_from(sl_offset_table *lines, const sl_axis *
     }                                                                                                                \
     SL_ALWAYS_INLINE vector sl_zip_high_##suffix(vector a, vector b)                                                 \
     {                                                                                                                \
-        return __builtin_shufflevector(a, b, each(SL_LANES_16 / 2, SL_LANES_16 / 2 + n));                            \
+        return __builtin_shufflevector(a, b, each(SL_HALF_SQUARE, SL_HALF_SQUARE + n));                              \
     }
+#endif
 SL_DEFINE_ZIPS(16, sl_lanes_16, SL_IN_TURN, SL_LANES_16)
 #if SL_VECTOR_BYTES == 16
 SL_DEFINE_ZIPS(max, sl_lanes, SL_IN_TURN, SL_LANES_MAX)
@@ -3209,15 +3284,12 @@ SL_DEFINE_ZIPS(max, sl_lanes, SL_IN_TURN_4, SL_LANES_MAX)
 SL_ALWAYS_INLINE void sl_zip_squares(sl_lanes row[SL_LANES_16])
 {
     sl_lanes zipped[SL_LANES_16];
-    SL_UNROLL
-    for (int i = 0; i < SL_LANES_16 / 2; ++i) {
-        const sl_lanes a = row[i], b = row[i + SL_LANES_16 / 2];
+    SL_REPEAT(SL_HALF_SQUARE, i, {
+        const sl_lanes a = row[i], b = row[i + SL_HALF_SQUARE];
         zipped[2 * i] = sl_zip_low_max(a, b);
         zipped[2 * i + 1] = sl_zip_high_max(a, b);
-    }
-    SL_UNROLL
-    for (int i = 0; i < SL_LANES_16; ++i)
-        row[i] = zipped[i];
+    });
+    SL_REPEAT(SL_LANES_16, i, row[i] = zipped[i]);
 }
 SL_ALWAYS_INLINE void sl_transpose_squares(sl_lanes row[SL_LANES_16])
 {
@@ -3227,19 +3299,15 @@ SL_ALWAYS_INLINE void sl_transpose_squares(sl_lanes row[SL_LANES_16])
 #if SL_ELEMENT_SIZE <= 2
 /* The same step for half of the rows: the first zip of squares makes the halves, which have nothing to do with each
  * other after it. */
-#define SL_HALF_SQUARE (SL_LANES_16 / 2)
 SL_ALWAYS_INLINE void sl_zip_half(sl_lanes row[SL_HALF_SQUARE])
 {
     sl_lanes zipped[SL_HALF_SQUARE];
-    SL_UNROLL
-    for (int k = 0; k < SL_HALF_SQUARE / 2; ++k) {
-        const sl_lanes a = row[k], b = row[k + SL_HALF_SQUARE / 2];
+    SL_REPEAT(SL_QUARTER_SQUARE, k, {
+        const sl_lanes a = row[k], b = row[k + SL_QUARTER_SQUARE];
         zipped[2 * k] = sl_zip_low_max(a, b);
         zipped[2 * k + 1] = sl_zip_high_max(a, b);
-    }
-    SL_UNROLL
-    for (int k = 0; k < SL_HALF_SQUARE; ++k)
-        row[k] = zipped[k];
+    });
+    SL_REPEAT(SL_HALF_SQUARE, k, row[k] = zipped[k]);
 }
 #endif
 
@@ -3251,20 +3319,17 @@ SL_ALWAYS_INLINE void sl_unzip_groups(sl_words row[SL_SQUARES_PER_VECTOR])
 {
 #if SL_SQUARES_PER_VECTOR > 1
     sl_words unzipped[SL_SQUARES_PER_VECTOR];
-    SL_UNROLL
-    for (int i = 0; i < SL_SQUARES_PER_VECTOR / 2; ++i) {
-        const sl_words a = row[2 * i], b = row[2 * i + 1];
 #if SL_SQUARES_PER_VECTOR == 4
+    SL_REPEAT(2, i, {
+        const sl_words a = row[2 * i], b = row[2 * i + 1];
         unzipped[i] = __builtin_shufflevector(a, b, 0, 1, 4, 5, 8, 9, 12, 13);
         unzipped[i + 2] = __builtin_shufflevector(a, b, 2, 3, 6, 7, 10, 11, 14, 15);
+    });
 #else
-        unzipped[i] = __builtin_shufflevector(a, b, 0, 1, 4, 5);
-        unzipped[i + 1] = __builtin_shufflevector(a, b, 2, 3, 6, 7);
+    unzipped[0] = __builtin_shufflevector(row[0], row[1], 0, 1, 4, 5);
+    unzipped[1] = __builtin_shufflevector(row[0], row[1], 2, 3, 6, 7);
 #endif
-    }
-    SL_UNROLL
-    for (int i = 0; i < SL_SQUARES_PER_VECTOR; ++i)
-        row[i] = unzipped[i];
+    SL_REPEAT(SL_SQUARES_PER_VECTOR, i, row[i] = unzipped[i]);
 #else
     (void)row;
 #endif
@@ -3278,15 +3343,12 @@ SL_ALWAYS_INLINE void sl_transpose_groups(sl_words row[SL_SQUARES_PER_VECTOR])
 SL_ALWAYS_INLINE void sl_zip_square(sl_lanes_16 row[SL_LANES_16])
 {
     sl_lanes_16 zipped[SL_LANES_16];
-    SL_UNROLL
-    for (int k = 0; k < SL_LANES_16 / 2; ++k) {
-        const sl_lanes_16 a = row[k], b = row[k + SL_LANES_16 / 2];
+    SL_REPEAT(SL_HALF_SQUARE, k, {
+        const sl_lanes_16 a = row[k], b = row[k + SL_HALF_SQUARE];
         zipped[2 * k] = sl_zip_low_16(a, b);
         zipped[2 * k + 1] = sl_zip_high_16(a, b);
-    }
-    SL_UNROLL
-    for (int k = 0; k < SL_LANES_16; ++k)
-        row[k] = zipped[k];
+    });
+    SL_REPEAT(SL_LANES_16, k, row[k] = zipped[k]);
 }
 #else
 #define SL_LANES_16 SL_TILE
@@ -3336,39 +3398,28 @@ SL_OUT_OF_LINE void sl_transpose_flat(element *restrict to, const int64_t row[SL
                                       const element *restrict from, const int64_t column[SL_LANES_MAX])
 {
     sl_lanes line[SL_LANES_16];
-    SL_UNROLL
-    for (int64_t k = 0; k < SL_LANES_16; ++k)
-        line[k] = sl_load_squares(from, column + k);
+    SL_REPEAT(SL_LANES_16, k, line[k] = sl_load_squares(from, column + k));
     sl_transpose_squares(line);
-    SL_UNROLL
-    for (int64_t k = SL_LANES_16 - 1; k >= 0; --k)
-        sl_store_max(to + row[k], (sl_bytes_max)line[k]);
+    SL_REPEAT(SL_LANES_16, k,
+              sl_store_max(to + row[SL_LANES_16 - 1 - k], (sl_bytes_max)line[SL_LANES_16 - 1 - k]));
 }
 
 /* Stores square g of each line to the rows of that square. */
 #define SL_STORE_SQUARE(g)                                                                                           \
-    SL_UNROLL                                                                                                        \
-    for (int64_t k = 0; k < SL_LANES_16; ++k) {                                                                      \
-        const sl_words_16 square =                                                                                   \
-            __builtin_shufflevector((sl_words)line[k], (sl_words)line[k], 2 * (g), 2 * (g) + 1);                     \
+    SL_REPEAT(SL_LANES_16, k, {                                                                                      \
+        const sl_words words = (sl_words)line[k];                                                                    \
+        const sl_words_16 square = __builtin_shufflevector(words, words, 2 * (g), 2 * (g) + 1);                      \
         sl_store_16(to + row[(g) * SL_LANES_16 + k], (sl_bytes_16)square);                                           \
-    }
+    })
 
 /* Transposes to SL_LANES_MAX rows by SL_LANES_16 columns; writes the first row first. */
 SL_OUT_OF_LINE void sl_transpose_tall(element *restrict to, const int64_t row[SL_LANES_MAX],
                                       const element *restrict from, const int64_t column[SL_LANES_16])
 {
     sl_lanes line[SL_LANES_16];
-    SL_UNROLL
-    for (int64_t k = 0; k < SL_LANES_16; ++k)
-        line[k] = (sl_lanes)sl_load_max(from + column[k]);
+    SL_REPEAT(SL_LANES_16, k, line[k] = (sl_lanes)sl_load_max(from + column[k]));
     sl_transpose_squares(line);
-    SL_STORE_SQUARE(0)
-    SL_STORE_SQUARE(1)
-#if SL_SQUARES_PER_VECTOR > 2
-    SL_STORE_SQUARE(2)
-    SL_STORE_SQUARE(3)
-#endif
+    SL_REPEAT(SL_SQUARES_PER_VECTOR, g, SL_STORE_SQUARE(g));
 }
 
 /* Two tall blocks side by side: a row is 32 bytes, written by half as many stores. */
@@ -3376,18 +3427,13 @@ SL_OUT_OF_LINE void sl_transpose_tall_pair(element *restrict to, const int64_t r
                                            const element *restrict from, const int64_t column[2 * SL_LANES_16])
 {
     sl_lanes left[SL_LANES_16], right[SL_LANES_16];
-    SL_UNROLL
-    for (int64_t k = 0; k < SL_LANES_16; ++k)
-        left[k] = (sl_lanes)sl_load_max(from + column[k]);
+    SL_REPEAT(SL_LANES_16, k, left[k] = (sl_lanes)sl_load_max(from + column[k]));
     sl_transpose_squares(left);
-    SL_UNROLL
-    for (int64_t k = 0; k < SL_LANES_16; ++k)
-        right[k] = (sl_lanes)sl_load_max(from + column[SL_LANES_16 + k]);
+    SL_REPEAT(SL_LANES_16, k, right[k] = (sl_lanes)sl_load_max(from + column[SL_LANES_16 + k]));
     sl_transpose_squares(right);
-    SL_UNROLL
-    for (int64_t k = 0; k < SL_LANES_16; ++k) {
-        const sl_words a = (sl_words)left[k], b = (sl_words)right[k];
 #if SL_SQUARES_PER_VECTOR == 4
+    SL_REPEAT(SL_LANES_16, k, {
+        const sl_words a = (sl_words)left[k], b = (sl_words)right[k];
         const sl_words low = __builtin_shufflevector(a, b, 0, 1, 8, 9, 2, 3, 10, 11);
         const sl_words high = __builtin_shufflevector(a, b, 4, 5, 12, 13, 6, 7, 14, 15);
         const sl_words_32 first = __builtin_shufflevector(low, low, 0, 1, 2, 3);
@@ -3396,13 +3442,18 @@ SL_OUT_OF_LINE void sl_transpose_tall_pair(element *restrict to, const int64_t r
         const sl_words_32 fourth = __builtin_shufflevector(high, high, 4, 5, 6, 7);
         sl_store_32(to + row[2 * SL_LANES_16 + k], (sl_bytes_32)third);
         sl_store_32(to + row[3 * SL_LANES_16 + k], (sl_bytes_32)fourth);
-#else
-        const sl_words_32 first = __builtin_shufflevector(a, b, 0, 1, 4, 5);
-        const sl_words_32 second = __builtin_shufflevector(a, b, 2, 3, 6, 7);
-#endif
         sl_store_32(to + row[k], (sl_bytes_32)first);
         sl_store_32(to + row[SL_LANES_16 + k], (sl_bytes_32)second);
-    }
+    });
+#else
+    SL_REPEAT(SL_LANES_16, k, {
+        const sl_words a = (sl_words)left[k], b = (sl_words)right[k];
+        const sl_words_32 first = __builtin_shufflevector(a, b, 0, 1, 4, 5);
+        const sl_words_32 second = __builtin_shufflevector(a, b, 2, 3, 6, 7);
+        sl_store_32(to + row[k], (sl_bytes_32)first);
+        sl_store_32(to + row[SL_LANES_16 + k], (sl_bytes_32)second);
+    });
+#endif
 }
 #endif
 
@@ -3411,15 +3462,10 @@ SL_ALWAYS_INLINE void sl_store_first(element *restrict to, const int64_t *row, c
                                      const int64_t count)
 {
     if (rows >= count) {
-        SL_UNROLL
-        for (int64_t k = 0; k < count; ++k)
-            sl_store_16(to + row[k], (sl_bytes_16)line[k]);
+        SL_REPEAT(SL_LANES_16, k, if (k < count) sl_store_16(to + row[k], (sl_bytes_16)line[k]));
         return;
     }
-    SL_UNROLL
-    for (int64_t k = 0; k < count - 1; ++k)
-        if (k < rows)
-            sl_store_16(to + row[k], (sl_bytes_16)line[k]);
+    SL_REPEAT(SL_LANES_16, k, if (k < count - 1 && k < rows) sl_store_16(to + row[k], (sl_bytes_16)line[k]));
 }
 
 #if SL_HAS_HALVES
@@ -3441,9 +3487,7 @@ SL_ALWAYS_INLINE void sl_transpose_half(element *restrict to, const int64_t *row
                                         const int64_t column[16], int64_t rows)
 {
     sl_lanes line[8];
-    SL_UNROLL
-    for (int k = 0; k < 8; ++k)
-        line[k] = sl_zip_eights(from + column[k], from + column[k + 8]);
+    SL_REPEAT(8, k, line[k] = sl_zip_eights(from + column[k], from + column[k + 8]));
     SL_ZIP_UNTIL(8, sl_zip_half(line));
     sl_store_first(to, row, line, rows, 8);
 }
@@ -3459,9 +3503,7 @@ SL_OUT_OF_LINE void sl_transpose_square(element *restrict to, const int64_t *row
         sl_transpose_half(to, row + 8, from + 8, column, rows - 8);
 #else
     sl_lanes_16 line[SL_LANES_16];
-    SL_UNROLL
-    for (int64_t k = 0; k < SL_LANES_16; ++k)
-        line[k] = (sl_lanes_16)sl_load_16(from + column[k]);
+    SL_REPEAT(SL_LANES_16, k, line[k] = (sl_lanes_16)sl_load_16(from + column[k]));
     SL_ZIP_UNTIL(SL_LANES_16, sl_zip_square(line));
     sl_store_first(to, row, line, rows, SL_LANES_16);
 #endif
@@ -3480,7 +3522,7 @@ SL_OUT_OF_LINE void sl_transpose_square(element *restrict to, const int64_t *row
 #if SL_VECTOR_BYTES == 16
 #define SL_STRIP SL_LANES_16
 #else
-#define SL_STRIP (2 * SL_LANES_16)
+#define SL_STRIP SL_LANES_32
 #endif
 
 /* Transposes rows i to i + SL_LANES_16 of a strip, whose columns begin at *at*.  Without a table *row*, the offset of a
@@ -3489,26 +3531,23 @@ SL_ALWAYS_INLINE void sl_transpose_rows_16(element *restrict to, const int64_t *
                                            const element *const *at, int64_t i)
 {
 #if SL_HAS_HALVES
-    SL_UNROLL
-    for (int64_t half = 0; half < 16; half += 8) {
+    SL_REPEAT(2, half, {
         sl_lanes line[8];
-        SL_UNROLL
-        for (int64_t k = 0; k < 8; ++k)
-            line[k] = sl_zip_eights(at[k] + i + half, at[k + 8] + i + half);
+        SL_REPEAT(8, k, line[k] = sl_zip_eights(at[k] + i + 8 * half, at[k + 8] + i + 8 * half));
         SL_ZIP_UNTIL(8, sl_zip_half(line));
-        SL_UNROLL
-        for (int64_t k = 0; k < 8; ++k, to += step)
-            sl_store_16(row ? to + row[i + half + k] : to, (sl_bytes_16)line[k]);
-    }
+        SL_REPEAT(8, k, {
+            sl_store_16(row ? to + row[i + 8 * half + k] : to, (sl_bytes_16)line[k]);
+            to += step;
+        });
+    });
 #else
     sl_lanes_16 line[SL_LANES_16];
-    SL_UNROLL
-    for (int64_t k = 0; k < SL_LANES_16; ++k)
-        line[k] = (sl_lanes_16)sl_load_16(at[k] + i);
+    SL_REPEAT(SL_LANES_16, k, line[k] = (sl_lanes_16)sl_load_16(at[k] + i));
     SL_ZIP_UNTIL(SL_LANES_16, sl_zip_square(line));
-    SL_UNROLL
-    for (int64_t k = 0; k < SL_LANES_16; ++k, to += step)
+    SL_REPEAT(SL_LANES_16, k, {
         sl_store_16(row ? to + row[i + k] : to, (sl_bytes_16)line[k]);
+        to += step;
+    });
 #endif
 }
 #if SL_VECTOR_BYTES == 16
@@ -3518,15 +3557,12 @@ SL_ALWAYS_INLINE void sl_transpose_rows_16(element *restrict to, const int64_t *
 SL_ALWAYS_INLINE void sl_zip_pair(sl_lanes_32 row[SL_LANES_16])
 {
     sl_lanes_32 zipped[SL_LANES_16];
-    SL_UNROLL
-    for (int64_t k = 0; k < SL_LANES_16 / 2; ++k) {
-        const sl_lanes_32 a = row[k], b = row[k + SL_LANES_16 / 2];
+    SL_REPEAT(SL_HALF_SQUARE, k, {
+        const sl_lanes_32 a = row[k], b = row[k + SL_HALF_SQUARE];
         zipped[2 * k] = sl_zip_low_32(a, b);
         zipped[2 * k + 1] = sl_zip_high_32(a, b);
-    }
-    SL_UNROLL
-    for (int64_t k = 0; k < SL_LANES_16; ++k)
-        row[k] = zipped[k];
+    });
+    SL_REPEAT(SL_LANES_16, k, row[k] = zipped[k]);
 }
 
 /* The same of a strip of two squares side by side, of which a vector gets a row: a load to half of a vector costs less
@@ -3535,13 +3571,12 @@ SL_ALWAYS_INLINE void sl_transpose_rows(element *restrict to, const int64_t *row
                                         const element *const *at, int64_t i)
 {
     sl_lanes_32 line[SL_LANES_16];
-    SL_UNROLL
-    for (int64_t k = 0; k < SL_LANES_16; ++k)
-        line[k] = (sl_lanes_32)sl_load_halves(at[k] + i, at[k + SL_LANES_16] + i);
+    SL_REPEAT(SL_LANES_16, k, line[k] = (sl_lanes_32)sl_load_halves(at[k] + i, at[k + SL_LANES_16] + i));
     SL_ZIP_UNTIL(SL_LANES_16, sl_zip_pair(line));
-    SL_UNROLL
-    for (int64_t k = 0; k < SL_LANES_16; ++k, to += step)
+    SL_REPEAT(SL_LANES_16, k, {
         sl_store_32(row ? to + row[i + k] : to, (sl_bytes_32)line[k]);
+        to += step;
+    });
 }
 #endif
 
@@ -3559,9 +3594,7 @@ SL_INLINE int64_t sl_alike(int64_t extent, int64_t most, int64_t unit)
 /* Where the columns of a strip of SL_STRIP columns, or of SL_LANES_16, begin. */
 SL_ALWAYS_INLINE void sl_begin_strip(const element **at, const element *from, const int64_t *column, int64_t strip)
 {
-    SL_UNROLL
-    for (int64_t k = 0; k < SL_STRIP; ++k)
-        at[k] = k < strip ? from + column[k] : from;
+    SL_REPEAT(SL_STRIP, k, at[k] = k < strip ? from + column[k] : from);
 }
 
 /* Transposes *rows* >= SL_LANES_16 rows of a strip of SL_STRIP columns, or of SL_LANES_16; the last rows may be written
@@ -4064,14 +4097,11 @@ SL_DECLARE_BAND(sl_transpose_band)
 #define SL_HAS_LINES 0
 #endif
 #if SL_HAS_LINES
-#define SL_VECTORS_PER_LINE (4 / SL_SQUARES_PER_VECTOR)
 
 /* Loads and transposes what the first zip left of half of the rows of squares. */
 SL_ALWAYS_INLINE void sl_finish_half(sl_lanes line[SL_HALF_SQUARE], const sl_lanes zipped[SL_HALF_SQUARE])
 {
-    SL_UNROLL
-    for (int k = 0; k < SL_HALF_SQUARE; ++k)
-        line[k] = zipped[k];
+    SL_REPEAT(SL_HALF_SQUARE, k, line[k] = zipped[k]);
     SL_ZIP_UNTIL(SL_HALF_SQUARE, sl_zip_half(line));
 }
 
@@ -4087,13 +4117,12 @@ SL_OUT_OF_LINE void sl_transpose_lines(element *restrict to, const int64_t row[S
         for (int64_t k = 0; k < SL_HALF_SQUARE; ++k) {
             const int64_t j = sl_min(g * SL_LANES_16, last) + k; /* the last group may overlap the one before */
             const element *const first = from + column[j], *const second = from + column[j + SL_HALF_SQUARE];
-            SL_UNROLL
-            for (int64_t v = 0; v < SL_VECTORS_PER_LINE; ++v) {
+            SL_REPEAT(SL_VECTORS_PER_LINE, v, {
                 const sl_lanes a = (sl_lanes)sl_load_max(first + v * SL_LANES_MAX);
                 const sl_lanes b = (sl_lanes)sl_load_max(second + v * SL_LANES_MAX);
                 block[g][v][0][k] = sl_zip_low_max(a, b);
                 block[g][v][1][k] = sl_zip_high_max(a, b);
-            }
+            });
         }
     for (int64_t v = 0; v < SL_VECTORS_PER_LINE; ++v)
         for (int64_t half = 0; half < 2; ++half) {
@@ -4104,29 +4133,27 @@ SL_OUT_OF_LINE void sl_transpose_lines(element *restrict to, const int64_t row[S
                 sl_lanes left[SL_HALF_SQUARE], right[SL_HALF_SQUARE];
                 sl_finish_half(left, block[g][v][half]);
                 sl_finish_half(right, block[g + 1][v][half]);
-                SL_UNROLL
-                for (int k = 0; k < SL_HALF_SQUARE; ++k) {
+                SL_REPEAT(SL_HALF_SQUARE, k, {
                     const sl_words a = (sl_words)left[k], b = (sl_words)right[k];
                     sl_store_max(to + at[k] + g * SL_LANES_16, (sl_bytes_max)__builtin_shufflevector(a, b, 0, 1, 4, 5));
                     sl_store_max(to + at[k + SL_LANES_16] + g * SL_LANES_16,
                                  (sl_bytes_max)__builtin_shufflevector(a, b, 2, 3, 6, 7));
-                }
+                });
             }
 #endif
             for (; g < groups; ++g) {
                 element *const into = to + sl_min(g * SL_LANES_16, last);
                 sl_lanes line[SL_HALF_SQUARE];
                 sl_finish_half(line, block[g][v][half]);
-                SL_UNROLL
-                for (int k = 0; k < SL_HALF_SQUARE; ++k) {
 #if SL_SQUARES_PER_VECTOR == 2
+                SL_REPEAT(SL_HALF_SQUARE, k, {
                     const sl_words a = (sl_words)line[k];
                     sl_store_16(into + at[k], (sl_bytes_16)__builtin_shufflevector(a, a, 0, 1));
                     sl_store_16(into + at[k + SL_LANES_16], (sl_bytes_16)__builtin_shufflevector(a, a, 2, 3));
+                });
 #else
-                    sl_store_16(into + at[k], (sl_bytes_16)line[k]);
+                SL_REPEAT(SL_HALF_SQUARE, k, sl_store_16(into + at[k], (sl_bytes_16)line[k]));
 #endif
-                }
             }
         }
 }
@@ -4151,11 +4178,10 @@ SL_OUT_OF_LINE void sl_transpose_lines(element *restrict to, const int64_t row[S
 /* Where the columns of a strip of an even tile begin. */
 SL_ALWAYS_INLINE void sl_begin_even_strip(const element **at, const element *from, int64_t column_step)
 {
-    SL_UNROLL
-    for (int64_t k = 0; k < SL_STRIP; ++k) {
+    SL_REPEAT(SL_STRIP, k, {
         at[k] = from;
         from += k + 1 < SL_STRIP ? column_step : 0;
-    }
+    });
 }
 /* Transposes *rows* >= SL_LANES_16 even rows of a multiple of SL_STRIP columns, a few rows whole before the next: each
  * line of the output is written at once.  The inner loop keeps nothing on the stack: such stores would wait among those
@@ -4238,29 +4264,23 @@ SL_ALWAYS_INLINE void sl_transpose_large(element *restrict to, const int64_t *ro
     for (int64_t part = 0; part < 4; part += SL_SQUARES_PER_VECTOR)
         for (int64_t first = 0; first < 4; first += SL_SQUARES_PER_VECTOR) {
             sl_lanes line[SL_SQUARES_PER_VECTOR][SL_LANES_16];
-            SL_UNROLL
-            for (int64_t square = 0; square < SL_SQUARES_PER_VECTOR; ++square) {
-                SL_UNROLL
-                for (int64_t k = 0; k < SL_LANES_16; ++k) {
+            SL_REPEAT(SL_SQUARES_PER_VECTOR, square, {
+                SL_REPEAT(SL_LANES_16, k, {
                     const int64_t j = (first + square) * SL_LANES_16 + k;
                     line[square][k] =
                         (sl_lanes)sl_load_max(from + part * SL_LANES_16 + (column ? column[j] : j * column_step));
-                }
+                });
                 sl_transpose_squares(line[square]);
-            }
-            SL_UNROLL
-            for (int64_t k = 0; k < SL_LANES_16; ++k) {
+            });
+            SL_REPEAT(SL_LANES_16, k, {
                 sl_words words[SL_SQUARES_PER_VECTOR];
-                SL_UNROLL
-                for (int64_t square = 0; square < SL_SQUARES_PER_VECTOR; ++square)
-                    words[square] = (sl_words)line[square][k];
+                SL_REPEAT(SL_SQUARES_PER_VECTOR, square, words[square] = (sl_words)line[square][k]);
                 sl_transpose_groups(words);
-                SL_UNROLL
-                for (int64_t group = 0; group < SL_SQUARES_PER_VECTOR; ++group) {
+                SL_REPEAT(SL_SQUARES_PER_VECTOR, group, {
                     const int64_t i = (part + group) * SL_LANES_16 + k;
                     sl_store_max(to + (row ? row[i] : i * row_step) + first * SL_LANES_16, (sl_bytes_max)words[group]);
-                }
-            }
+                });
+            });
         }
 }
 SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
@@ -4286,30 +4306,22 @@ SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL
     for (int64_t part = 0; part < 4 / SL_SQUARES_PER_VECTOR; ++part)
         for (int64_t square = 0; square < 4; ++square) {
             sl_lanes line[SL_LANES_16];
-            SL_UNROLL
-            for (int64_t k = 0; k < SL_LANES_16; ++k)
+            SL_REPEAT(SL_LANES_16, k, {
                 line[k] = (sl_lanes)sl_load_max(from + part * SL_LANES_MAX + column[square * SL_LANES_16 + k]);
+            });
             sl_transpose_squares(line);
-            SL_UNROLL
-            for (int64_t k = 0; k < SL_LANES_16; ++k)
-                block[part][k][square] = (sl_words)line[k];
+            SL_REPEAT(SL_LANES_16, k, block[part][k][square] = (sl_words)line[k]);
         }
     for (int64_t part = 0; part < 4 / SL_SQUARES_PER_VECTOR; ++part)
         for (int64_t k = 0; k < SL_LANES_16; ++k) {
             sl_words line[4];
-            SL_UNROLL
-            for (int64_t square = 0; square < 4; ++square)
-                line[square] = block[part][k][square];
-            SL_UNROLL
-            for (int64_t square = 0; square < 4; square += SL_SQUARES_PER_VECTOR)
-                sl_transpose_groups(line + square);
-            SL_UNROLL
-            for (int64_t group = 0; group < SL_SQUARES_PER_VECTOR; ++group)
-                SL_UNROLL
-                for (int64_t square = 0; square < 4; square += SL_SQUARES_PER_VECTOR)
-                    sl_store_max(to + row[(part * SL_SQUARES_PER_VECTOR + group) * SL_LANES_16 + k] +
-                                     square * SL_LANES_16,
-                                 (sl_bytes_max)line[square + group]);
+            SL_REPEAT(4, square, line[square] = block[part][k][square]);
+            SL_REPEAT(SL_VECTORS_PER_LINE, v, sl_transpose_groups(line + v * SL_SQUARES_PER_VECTOR));
+            SL_REPEAT(SL_SQUARES_PER_VECTOR, group, {
+                element *const into = to + row[(part * SL_SQUARES_PER_VECTOR + group) * SL_LANES_16 + k];
+                SL_REPEAT(SL_VECTORS_PER_LINE, v,
+                          sl_store_max(into + v * SL_LANES_MAX, (sl_bytes_max)line[v * SL_SQUARES_PER_VECTOR + group]));
+            });
         }
 }
 #endif
@@ -4323,21 +4335,15 @@ SL_OUT_OF_LINE void sl_transpose_dense(element *restrict to, const int64_t row[S
     for (int64_t top = 0; top < rows; top += SL_LANES_MAX) {
         const int64_t i = sl_min(top, rows - SL_LANES_MAX);
         sl_lanes line[SL_LANES_16];
-        SL_UNROLL
-        for (int64_t k = 0; k < SL_LANES_16; ++k)
-            line[k] = (sl_lanes)sl_load_max(from + i + column[k]);
+        SL_REPEAT(SL_LANES_16, k, line[k] = (sl_lanes)sl_load_max(from + i + column[k]));
         sl_transpose_squares(line);
-        SL_UNROLL
-        for (int64_t k = 0; k < SL_LANES_16; k += SL_SQUARES_PER_VECTOR) {
+        SL_REPEAT(SL_LANES_16, k, if (k % SL_SQUARES_PER_VECTOR == 0) {
             sl_words rows_of[SL_SQUARES_PER_VECTOR];
-            SL_UNROLL
-            for (int64_t g = 0; g < SL_SQUARES_PER_VECTOR; ++g)
-                rows_of[g] = (sl_words)line[k + g];
+            SL_REPEAT(SL_SQUARES_PER_VECTOR, g, rows_of[g] = (sl_words)line[k + g]);
             sl_transpose_groups(rows_of);
-            SL_UNROLL
-            for (int64_t g = 0; g < SL_SQUARES_PER_VECTOR; ++g)
-                sl_store_max(to + row[i] + (g * SL_LANES_16 + k) * SL_LANES_16, (sl_bytes_max)rows_of[g]);
-        }
+            SL_REPEAT(SL_SQUARES_PER_VECTOR, g,
+                      sl_store_max(to + row[i] + (g * SL_LANES_16 + k) * SL_LANES_16, (sl_bytes_max)rows_of[g]));
+        });
     }
 #else
     (void)to, (void)row, (void)from, (void)column, (void)rows;
@@ -5516,7 +5522,7 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
 
 /* Returns the length of the tile that begins at *at*, cut to 0 <= k < extent, and moves *at* to its begin.  A cut
  * tile is lengthened to whole squares, which overlap another tile. */
-SL_INLINE int64_t sl_tile_length(int64_t *at, int64_t extent)
+SL_OUT_OF_LINE int64_t sl_tile_length(int64_t *at, int64_t extent)
 {
     const int64_t end = sl_min(extent, *at + SL_TILE), begin = sl_max(0, *at);
     const int64_t length = sl_min(extent, (end - begin + SL_LANES_16 - 1) / SL_LANES_16 * SL_LANES_16);
@@ -5677,9 +5683,9 @@ SL_ALWAYS_INLINE void sl_transpose_any_tile(const sl_tiling *tiling, element *re
 
 /* Transposes the tiles of a block that begin at row *below*, which are *number* from its top; it ends at row *end*.
  * *beside* is where those of the block that is read ahead are read, or null. */
-SL_ALWAYS_INLINE void sl_transpose_beside(sl_tiling *tiling, element *restrict to, const sl_axis *rows,
-                                          const element *restrict from, const sl_axis *columns, int64_t below,
-                                          int64_t end, int64_t number, const element *beside)
+SL_OUT_OF_LINE void sl_transpose_beside(sl_tiling *tiling, element *restrict to, const sl_axis *rows,
+                                        const element *restrict from, const sl_axis *columns, int64_t below,
+                                        int64_t end, int64_t number, const element *beside)
 {
     const sl_block *const now = &tiling->now, *const then = &tiling->then;
     int64_t i = below, write;

@@ -122,8 +122,8 @@ typedef struct {
 
 /* Returns the offsets of *count* <= SL_TILE indices from *first* on, relative to the first; sets *at* to its offset.
  * They stay in one of the two tables *lines*, and are computed again only for another phase. */
-SL_INLINE const int64_t *sl_offsets_from(sl_offset_table *lines, const sl_axis *axis, int64_t first, int64_t count,
-                                         int64_t *at)
+SL_OUT_OF_LINE const int64_t *sl_offsets_from(sl_offset_table *lines, const sl_axis *axis, int64_t first,
+                                              int64_t count, int64_t *at)
 {
     int64_t low = first, high = 0;
     if (axis->high > 1) {

@@ -37,6 +37,21 @@
 #define SL_UNROLL_4 _Pragma("GCC unroll 4")
 #endif
 
+/* Does a statement for each *k* from 0 to *n* - 1, both numbers: it stands *n* times in the text.  A loop that is
+ * unrolled takes gcc longer: until then, arrays of vectors are memory. */
+#define SL_REPEAT(n, k, ...) SL_REPEAT_TIMES(n, k, __VA_ARGS__)
+#define SL_REPEAT_TIMES(n, k, ...) SL_REPEAT_##n(k, 0, __VA_ARGS__)
+#define SL_REPEAT_1(k, first, ...)                                                                                   \
+    {                                                                                                                \
+        enum { k = (first) };                                                                                        \
+        __VA_ARGS__;                                                                                                 \
+    }
+#define SL_REPEAT_2(k, first, ...) SL_REPEAT_1(k, first, __VA_ARGS__) SL_REPEAT_1(k, first + 1, __VA_ARGS__)
+#define SL_REPEAT_4(k, first, ...) SL_REPEAT_2(k, first, __VA_ARGS__) SL_REPEAT_2(k, first + 2, __VA_ARGS__)
+#define SL_REPEAT_8(k, first, ...) SL_REPEAT_4(k, first, __VA_ARGS__) SL_REPEAT_4(k, first + 4, __VA_ARGS__)
+#define SL_REPEAT_16(k, first, ...) SL_REPEAT_8(k, first, __VA_ARGS__) SL_REPEAT_8(k, first + 8, __VA_ARGS__)
+#define SL_REPEAT_32(k, first, ...) SL_REPEAT_16(k, first, __VA_ARGS__) SL_REPEAT_16(k, first + 16, __VA_ARGS__)
+
 /* In a short loop: the compiler makes neither vectors of it nor, if it copies, a call of memcpy, which cost more. */
 #define SL_KEEP_LOOP() __asm__ volatile("" ::: "memory")
 

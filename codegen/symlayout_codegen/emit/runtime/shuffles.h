@@ -17,15 +17,18 @@
 #define SL_LIST_16(mask, i, ...) SL_LIST_8(mask, i, __VA_ARGS__), SL_LIST_8(mask, (i) + 8, __VA_ARGS__)
 #define SL_LIST_32(mask, i, ...) SL_LIST_16(mask, i, __VA_ARGS__), SL_LIST_16(mask, (i) + 16, __VA_ARGS__)
 #define SL_LIST_64(mask, i, ...) SL_LIST_32(mask, i, __VA_ARGS__), SL_LIST_32(mask, (i) + 32, __VA_ARGS__)
-#define SL_LANES_16 (16 / SL_ELEMENT_SIZE)
 #define SL_LANES_MAX (SL_VECTOR_BYTES / SL_ELEMENT_SIZE)
 #if SL_ELEMENT_SIZE == 1
+#define SL_LANES_16 16
 #define SL_EACH_OF_16 SL_LIST_16
 #elif SL_ELEMENT_SIZE == 2
+#define SL_LANES_16 8
 #define SL_EACH_OF_16 SL_LIST_8
 #elif SL_ELEMENT_SIZE == 4
+#define SL_LANES_16 4
 #define SL_EACH_OF_16 SL_LIST_4
 #else
+#define SL_LANES_16 2
 #define SL_EACH_OF_16 SL_LIST_2
 #endif
 #if SL_VECTOR_BYTES / SL_ELEMENT_SIZE == 64
@@ -42,14 +45,17 @@
 #define SL_EACH_OF_MAX SL_LIST_2
 #endif
 #if SL_VECTOR_BYTES >= 32
-#define SL_LANES_32 (32 / SL_ELEMENT_SIZE)
 #if SL_ELEMENT_SIZE == 1
+#define SL_LANES_32 32
 #define SL_EACH_OF_32 SL_LIST_32
 #elif SL_ELEMENT_SIZE == 2
+#define SL_LANES_32 16
 #define SL_EACH_OF_32 SL_LIST_16
 #elif SL_ELEMENT_SIZE == 4
+#define SL_LANES_32 8
 #define SL_EACH_OF_32 SL_LIST_8
 #else
+#define SL_LANES_32 4
 #define SL_EACH_OF_32 SL_LIST_4
 #endif
 #endif

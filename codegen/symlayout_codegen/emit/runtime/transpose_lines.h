@@ -15,14 +15,11 @@
 #define SL_HAS_LINES 0
 #endif
 #if SL_HAS_LINES
-#define SL_VECTORS_PER_LINE (4 / SL_SQUARES_PER_VECTOR)
 
 /* Loads and transposes what the first zip left of half of the rows of squares. */
 SL_ALWAYS_INLINE void sl_finish_half(sl_lanes line[SL_HALF_SQUARE], const sl_lanes zipped[SL_HALF_SQUARE])
 {
-    SL_UNROLL
-    for (int k = 0; k < SL_HALF_SQUARE; ++k)
-        line[k] = zipped[k];
+    SL_REPEAT(SL_HALF_SQUARE, k, line[k] = zipped[k]);
     SL_ZIP_UNTIL(SL_HALF_SQUARE, sl_zip_half(line));
 }
 
@@ -38,13 +35,12 @@ SL_OUT_OF_LINE void sl_transpose_lines(element *restrict to, const int64_t row[S
         for (int64_t k = 0; k < SL_HALF_SQUARE; ++k) {
             const int64_t j = sl_min(g * SL_LANES_16, last) + k; /* the last group may overlap the one before */
             const element *const first = from + column[j], *const second = from + column[j + SL_HALF_SQUARE];
-            SL_UNROLL
-            for (int64_t v = 0; v < SL_VECTORS_PER_LINE; ++v) {
+            SL_REPEAT(SL_VECTORS_PER_LINE, v, {
                 const sl_lanes a = (sl_lanes)sl_load_max(first + v * SL_LANES_MAX);
                 const sl_lanes b = (sl_lanes)sl_load_max(second + v * SL_LANES_MAX);
                 block[g][v][0][k] = sl_zip_low_max(a, b);
                 block[g][v][1][k] = sl_zip_high_max(a, b);
-            }
+            });
         }
     for (int64_t v = 0; v < SL_VECTORS_PER_LINE; ++v)
         for (int64_t half = 0; half < 2; ++half) {
@@ -55,29 +51,27 @@ SL_OUT_OF_LINE void sl_transpose_lines(element *restrict to, const int64_t row[S
                 sl_lanes left[SL_HALF_SQUARE], right[SL_HALF_SQUARE];
                 sl_finish_half(left, block[g][v][half]);
                 sl_finish_half(right, block[g + 1][v][half]);
-                SL_UNROLL
-                for (int k = 0; k < SL_HALF_SQUARE; ++k) {
+                SL_REPEAT(SL_HALF_SQUARE, k, {
                     const sl_words a = (sl_words)left[k], b = (sl_words)right[k];
                     sl_store_max(to + at[k] + g * SL_LANES_16, (sl_bytes_max)__builtin_shufflevector(a, b, 0, 1, 4, 5));
                     sl_store_max(to + at[k + SL_LANES_16] + g * SL_LANES_16,
                                  (sl_bytes_max)__builtin_shufflevector(a, b, 2, 3, 6, 7));
-                }
+                });
             }
 #endif
             for (; g < groups; ++g) {
                 element *const into = to + sl_min(g * SL_LANES_16, last);
                 sl_lanes line[SL_HALF_SQUARE];
                 sl_finish_half(line, block[g][v][half]);
-                SL_UNROLL
-                for (int k = 0; k < SL_HALF_SQUARE; ++k) {
 #if SL_SQUARES_PER_VECTOR == 2
+                SL_REPEAT(SL_HALF_SQUARE, k, {
                     const sl_words a = (sl_words)line[k];
                     sl_store_16(into + at[k], (sl_bytes_16)__builtin_shufflevector(a, a, 0, 1));
                     sl_store_16(into + at[k + SL_LANES_16], (sl_bytes_16)__builtin_shufflevector(a, a, 2, 3));
+                });
 #else
-                    sl_store_16(into + at[k], (sl_bytes_16)line[k]);
+                SL_REPEAT(SL_HALF_SQUARE, k, sl_store_16(into + at[k], (sl_bytes_16)line[k]));
 #endif
-                }
             }
         }
 }

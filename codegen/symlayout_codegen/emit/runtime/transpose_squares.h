@@ -44,39 +44,28 @@ SL_OUT_OF_LINE void sl_transpose_flat(element *restrict to, const int64_t row[SL
                                       const element *restrict from, const int64_t column[SL_LANES_MAX])
 {
     sl_lanes line[SL_LANES_16];
-    SL_UNROLL
-    for (int64_t k = 0; k < SL_LANES_16; ++k)
-        line[k] = sl_load_squares(from, column + k);
+    SL_REPEAT(SL_LANES_16, k, line[k] = sl_load_squares(from, column + k));
     sl_transpose_squares(line);
-    SL_UNROLL
-    for (int64_t k = SL_LANES_16 - 1; k >= 0; --k)
-        sl_store_max(to + row[k], (sl_bytes_max)line[k]);
+    SL_REPEAT(SL_LANES_16, k,
+              sl_store_max(to + row[SL_LANES_16 - 1 - k], (sl_bytes_max)line[SL_LANES_16 - 1 - k]));
 }
 
 /* Stores square g of each line to the rows of that square. */
 #define SL_STORE_SQUARE(g)                                                                                           \
-    SL_UNROLL                                                                                                        \
-    for (int64_t k = 0; k < SL_LANES_16; ++k) {                                                                      \
-        const sl_words_16 square =                                                                                   \
-            __builtin_shufflevector((sl_words)line[k], (sl_words)line[k], 2 * (g), 2 * (g) + 1);                     \
+    SL_REPEAT(SL_LANES_16, k, {                                                                                      \
+        const sl_words words = (sl_words)line[k];                                                                    \
+        const sl_words_16 square = __builtin_shufflevector(words, words, 2 * (g), 2 * (g) + 1);                      \
         sl_store_16(to + row[(g) * SL_LANES_16 + k], (sl_bytes_16)square);                                           \
-    }
+    })
 
 /* Transposes to SL_LANES_MAX rows by SL_LANES_16 columns; writes the first row first. */
 SL_OUT_OF_LINE void sl_transpose_tall(element *restrict to, const int64_t row[SL_LANES_MAX],
                                       const element *restrict from, const int64_t column[SL_LANES_16])
 {
     sl_lanes line[SL_LANES_16];
-    SL_UNROLL
-    for (int64_t k = 0; k < SL_LANES_16; ++k)
-        line[k] = (sl_lanes)sl_load_max(from + column[k]);
+    SL_REPEAT(SL_LANES_16, k, line[k] = (sl_lanes)sl_load_max(from + column[k]));
     sl_transpose_squares(line);
-    SL_STORE_SQUARE(0)
-    SL_STORE_SQUARE(1)
-#if SL_SQUARES_PER_VECTOR > 2
-    SL_STORE_SQUARE(2)
-    SL_STORE_SQUARE(3)
-#endif
+    SL_REPEAT(SL_SQUARES_PER_VECTOR, g, SL_STORE_SQUARE(g));
 }
 
 /* Two tall blocks side by side: a row is 32 bytes, written by half as many stores. */
@@ -84,18 +73,13 @@ SL_OUT_OF_LINE void sl_transpose_tall_pair(element *restrict to, const int64_t r
                                            const element *restrict from, const int64_t column[2 * SL_LANES_16])
 {
     sl_lanes left[SL_LANES_16], right[SL_LANES_16];
-    SL_UNROLL
-    for (int64_t k = 0; k < SL_LANES_16; ++k)
-        left[k] = (sl_lanes)sl_load_max(from + column[k]);
+    SL_REPEAT(SL_LANES_16, k, left[k] = (sl_lanes)sl_load_max(from + column[k]));
     sl_transpose_squares(left);
-    SL_UNROLL
-    for (int64_t k = 0; k < SL_LANES_16; ++k)
-        right[k] = (sl_lanes)sl_load_max(from + column[SL_LANES_16 + k]);
+    SL_REPEAT(SL_LANES_16, k, right[k] = (sl_lanes)sl_load_max(from + column[SL_LANES_16 + k]));
     sl_transpose_squares(right);
-    SL_UNROLL
-    for (int64_t k = 0; k < SL_LANES_16; ++k) {
-        const sl_words a = (sl_words)left[k], b = (sl_words)right[k];
 #if SL_SQUARES_PER_VECTOR == 4
+    SL_REPEAT(SL_LANES_16, k, {
+        const sl_words a = (sl_words)left[k], b = (sl_words)right[k];
         const sl_words low = __builtin_shufflevector(a, b, 0, 1, 8, 9, 2, 3, 10, 11);
         const sl_words high = __builtin_shufflevector(a, b, 4, 5, 12, 13, 6, 7, 14, 15);
         const sl_words_32 first = __builtin_shufflevector(low, low, 0, 1, 2, 3);
@@ -104,13 +88,18 @@ SL_OUT_OF_LINE void sl_transpose_tall_pair(element *restrict to, const int64_t r
         const sl_words_32 fourth = __builtin_shufflevector(high, high, 4, 5, 6, 7);
         sl_store_32(to + row[2 * SL_LANES_16 + k], (sl_bytes_32)third);
         sl_store_32(to + row[3 * SL_LANES_16 + k], (sl_bytes_32)fourth);
-#else
-        const sl_words_32 first = __builtin_shufflevector(a, b, 0, 1, 4, 5);
-        const sl_words_32 second = __builtin_shufflevector(a, b, 2, 3, 6, 7);
-#endif
         sl_store_32(to + row[k], (sl_bytes_32)first);
         sl_store_32(to + row[SL_LANES_16 + k], (sl_bytes_32)second);
-    }
+    });
+#else
+    SL_REPEAT(SL_LANES_16, k, {
+        const sl_words a = (sl_words)left[k], b = (sl_words)right[k];
+        const sl_words_32 first = __builtin_shufflevector(a, b, 0, 1, 4, 5);
+        const sl_words_32 second = __builtin_shufflevector(a, b, 2, 3, 6, 7);
+        sl_store_32(to + row[k], (sl_bytes_32)first);
+        sl_store_32(to + row[SL_LANES_16 + k], (sl_bytes_32)second);
+    });
+#endif
 }
 #endif
 
@@ -119,15 +108,10 @@ SL_ALWAYS_INLINE void sl_store_first(element *restrict to, const int64_t *row, c
                                      const int64_t count)
 {
     if (rows >= count) {
-        SL_UNROLL
-        for (int64_t k = 0; k < count; ++k)
-            sl_store_16(to + row[k], (sl_bytes_16)line[k]);
+        SL_REPEAT(SL_LANES_16, k, if (k < count) sl_store_16(to + row[k], (sl_bytes_16)line[k]));
         return;
     }
-    SL_UNROLL
-    for (int64_t k = 0; k < count - 1; ++k)
-        if (k < rows)
-            sl_store_16(to + row[k], (sl_bytes_16)line[k]);
+    SL_REPEAT(SL_LANES_16, k, if (k < count - 1 && k < rows) sl_store_16(to + row[k], (sl_bytes_16)line[k]));
 }
 
 #if SL_HAS_HALVES
@@ -149,9 +133,7 @@ SL_ALWAYS_INLINE void sl_transpose_half(element *restrict to, const int64_t *row
                                         const int64_t column[16], int64_t rows)
 {
     sl_lanes line[8];
-    SL_UNROLL
-    for (int k = 0; k < 8; ++k)
-        line[k] = sl_zip_eights(from + column[k], from + column[k + 8]);
+    SL_REPEAT(8, k, line[k] = sl_zip_eights(from + column[k], from + column[k + 8]));
     SL_ZIP_UNTIL(8, sl_zip_half(line));
     sl_store_first(to, row, line, rows, 8);
 }
@@ -167,9 +149,7 @@ SL_OUT_OF_LINE void sl_transpose_square(element *restrict to, const int64_t *row
         sl_transpose_half(to, row + 8, from + 8, column, rows - 8);
 #else
     sl_lanes_16 line[SL_LANES_16];
-    SL_UNROLL
-    for (int64_t k = 0; k < SL_LANES_16; ++k)
-        line[k] = (sl_lanes_16)sl_load_16(from + column[k]);
+    SL_REPEAT(SL_LANES_16, k, line[k] = (sl_lanes_16)sl_load_16(from + column[k]));
     SL_ZIP_UNTIL(SL_LANES_16, sl_zip_square(line));
     sl_store_first(to, row, line, rows, SL_LANES_16);
 #endif

@@ -16,7 +16,7 @@
 #if SL_VECTOR_BYTES == 16
 #define SL_STRIP SL_LANES_16
 #else
-#define SL_STRIP (2 * SL_LANES_16)
+#define SL_STRIP SL_LANES_32
 #endif
 
 /* Transposes rows i to i + SL_LANES_16 of a strip, whose columns begin at *at*.  Without a table *row*, the offset of a
@@ -25,26 +25,23 @@ SL_ALWAYS_INLINE void sl_transpose_rows_16(element *restrict to, const int64_t *
                                            const element *const *at, int64_t i)
 {
 #if SL_HAS_HALVES
-    SL_UNROLL
-    for (int64_t half = 0; half < 16; half += 8) {
+    SL_REPEAT(2, half, {
         sl_lanes line[8];
-        SL_UNROLL
-        for (int64_t k = 0; k < 8; ++k)
-            line[k] = sl_zip_eights(at[k] + i + half, at[k + 8] + i + half);
+        SL_REPEAT(8, k, line[k] = sl_zip_eights(at[k] + i + 8 * half, at[k + 8] + i + 8 * half));
         SL_ZIP_UNTIL(8, sl_zip_half(line));
-        SL_UNROLL
-        for (int64_t k = 0; k < 8; ++k, to += step)
-            sl_store_16(row ? to + row[i + half + k] : to, (sl_bytes_16)line[k]);
-    }
+        SL_REPEAT(8, k, {
+            sl_store_16(row ? to + row[i + 8 * half + k] : to, (sl_bytes_16)line[k]);
+            to += step;
+        });
+    });
 #else
     sl_lanes_16 line[SL_LANES_16];
-    SL_UNROLL
-    for (int64_t k = 0; k < SL_LANES_16; ++k)
-        line[k] = (sl_lanes_16)sl_load_16(at[k] + i);
+    SL_REPEAT(SL_LANES_16, k, line[k] = (sl_lanes_16)sl_load_16(at[k] + i));
     SL_ZIP_UNTIL(SL_LANES_16, sl_zip_square(line));
-    SL_UNROLL
-    for (int64_t k = 0; k < SL_LANES_16; ++k, to += step)
+    SL_REPEAT(SL_LANES_16, k, {
         sl_store_16(row ? to + row[i + k] : to, (sl_bytes_16)line[k]);
+        to += step;
+    });
 #endif
 }
 #if SL_VECTOR_BYTES == 16
@@ -54,15 +51,12 @@ SL_ALWAYS_INLINE void sl_transpose_rows_16(element *restrict to, const int64_t *
 SL_ALWAYS_INLINE void sl_zip_pair(sl_lanes_32 row[SL_LANES_16])
 {
     sl_lanes_32 zipped[SL_LANES_16];
-    SL_UNROLL
-    for (int64_t k = 0; k < SL_LANES_16 / 2; ++k) {
-        const sl_lanes_32 a = row[k], b = row[k + SL_LANES_16 / 2];
+    SL_REPEAT(SL_HALF_SQUARE, k, {
+        const sl_lanes_32 a = row[k], b = row[k + SL_HALF_SQUARE];
         zipped[2 * k] = sl_zip_low_32(a, b);
         zipped[2 * k + 1] = sl_zip_high_32(a, b);
-    }
-    SL_UNROLL
-    for (int64_t k = 0; k < SL_LANES_16; ++k)
-        row[k] = zipped[k];
+    });
+    SL_REPEAT(SL_LANES_16, k, row[k] = zipped[k]);
 }
 
 /* The same of a strip of two squares side by side, of which a vector gets a row: a load to half of a vector costs less
@@ -71,13 +65,12 @@ SL_ALWAYS_INLINE void sl_transpose_rows(element *restrict to, const int64_t *row
                                         const element *const *at, int64_t i)
 {
     sl_lanes_32 line[SL_LANES_16];
-    SL_UNROLL
-    for (int64_t k = 0; k < SL_LANES_16; ++k)
-        line[k] = (sl_lanes_32)sl_load_halves(at[k] + i, at[k + SL_LANES_16] + i);
+    SL_REPEAT(SL_LANES_16, k, line[k] = (sl_lanes_32)sl_load_halves(at[k] + i, at[k + SL_LANES_16] + i));
     SL_ZIP_UNTIL(SL_LANES_16, sl_zip_pair(line));
-    SL_UNROLL
-    for (int64_t k = 0; k < SL_LANES_16; ++k, to += step)
+    SL_REPEAT(SL_LANES_16, k, {
         sl_store_32(row ? to + row[i + k] : to, (sl_bytes_32)line[k]);
+        to += step;
+    });
 }
 #endif
 
@@ -95,9 +88,7 @@ SL_INLINE int64_t sl_alike(int64_t extent, int64_t most, int64_t unit)
 /* Where the columns of a strip of SL_STRIP columns, or of SL_LANES_16, begin. */
 SL_ALWAYS_INLINE void sl_begin_strip(const element **at, const element *from, const int64_t *column, int64_t strip)
 {
-    SL_UNROLL
-    for (int64_t k = 0; k < SL_STRIP; ++k)
-        at[k] = k < strip ? from + column[k] : from;
+    SL_REPEAT(SL_STRIP, k, at[k] = k < strip ? from + column[k] : from);
 }
 
 /* Transposes *rows* >= SL_LANES_16 rows of a strip of SL_STRIP columns, or of SL_LANES_16; the last rows may be written

@@ -24,11 +24,10 @@
 /* Where the columns of a strip of an even tile begin. */
 SL_ALWAYS_INLINE void sl_begin_even_strip(const element **at, const element *from, int64_t column_step)
 {
-    SL_UNROLL
-    for (int64_t k = 0; k < SL_STRIP; ++k) {
+    SL_REPEAT(SL_STRIP, k, {
         at[k] = from;
         from += k + 1 < SL_STRIP ? column_step : 0;
-    }
+    });
 }
 /* Transposes *rows* >= SL_LANES_16 even rows of a multiple of SL_STRIP columns, a few rows whole before the next: each
  * line of the output is written at once.  The inner loop keeps nothing on the stack: such stores would wait among those
@@ -111,29 +110,23 @@ SL_ALWAYS_INLINE void sl_transpose_large(element *restrict to, const int64_t *ro
     for (int64_t part = 0; part < 4; part += SL_SQUARES_PER_VECTOR)
         for (int64_t first = 0; first < 4; first += SL_SQUARES_PER_VECTOR) {
             sl_lanes line[SL_SQUARES_PER_VECTOR][SL_LANES_16];
-            SL_UNROLL
-            for (int64_t square = 0; square < SL_SQUARES_PER_VECTOR; ++square) {
-                SL_UNROLL
-                for (int64_t k = 0; k < SL_LANES_16; ++k) {
+            SL_REPEAT(SL_SQUARES_PER_VECTOR, square, {
+                SL_REPEAT(SL_LANES_16, k, {
                     const int64_t j = (first + square) * SL_LANES_16 + k;
                     line[square][k] =
                         (sl_lanes)sl_load_max(from + part * SL_LANES_16 + (column ? column[j] : j * column_step));
-                }
+                });
                 sl_transpose_squares(line[square]);
-            }
-            SL_UNROLL
-            for (int64_t k = 0; k < SL_LANES_16; ++k) {
+            });
+            SL_REPEAT(SL_LANES_16, k, {
                 sl_words words[SL_SQUARES_PER_VECTOR];
-                SL_UNROLL
-                for (int64_t square = 0; square < SL_SQUARES_PER_VECTOR; ++square)
-                    words[square] = (sl_words)line[square][k];
+                SL_REPEAT(SL_SQUARES_PER_VECTOR, square, words[square] = (sl_words)line[square][k]);
                 sl_transpose_groups(words);
-                SL_UNROLL
-                for (int64_t group = 0; group < SL_SQUARES_PER_VECTOR; ++group) {
+                SL_REPEAT(SL_SQUARES_PER_VECTOR, group, {
                     const int64_t i = (part + group) * SL_LANES_16 + k;
                     sl_store_max(to + (row ? row[i] : i * row_step) + first * SL_LANES_16, (sl_bytes_max)words[group]);
-                }
-            }
+                });
+            });
         }
 }
 SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
@@ -159,30 +152,22 @@ SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL
     for (int64_t part = 0; part < 4 / SL_SQUARES_PER_VECTOR; ++part)
         for (int64_t square = 0; square < 4; ++square) {
             sl_lanes line[SL_LANES_16];
-            SL_UNROLL
-            for (int64_t k = 0; k < SL_LANES_16; ++k)
+            SL_REPEAT(SL_LANES_16, k, {
                 line[k] = (sl_lanes)sl_load_max(from + part * SL_LANES_MAX + column[square * SL_LANES_16 + k]);
+            });
             sl_transpose_squares(line);
-            SL_UNROLL
-            for (int64_t k = 0; k < SL_LANES_16; ++k)
-                block[part][k][square] = (sl_words)line[k];
+            SL_REPEAT(SL_LANES_16, k, block[part][k][square] = (sl_words)line[k]);
         }
     for (int64_t part = 0; part < 4 / SL_SQUARES_PER_VECTOR; ++part)
         for (int64_t k = 0; k < SL_LANES_16; ++k) {
             sl_words line[4];
-            SL_UNROLL
-            for (int64_t square = 0; square < 4; ++square)
-                line[square] = block[part][k][square];
-            SL_UNROLL
-            for (int64_t square = 0; square < 4; square += SL_SQUARES_PER_VECTOR)
-                sl_transpose_groups(line + square);
-            SL_UNROLL
-            for (int64_t group = 0; group < SL_SQUARES_PER_VECTOR; ++group)
-                SL_UNROLL
-                for (int64_t square = 0; square < 4; square += SL_SQUARES_PER_VECTOR)
-                    sl_store_max(to + row[(part * SL_SQUARES_PER_VECTOR + group) * SL_LANES_16 + k] +
-                                     square * SL_LANES_16,
-                                 (sl_bytes_max)line[square + group]);
+            SL_REPEAT(4, square, line[square] = block[part][k][square]);
+            SL_REPEAT(SL_VECTORS_PER_LINE, v, sl_transpose_groups(line + v * SL_SQUARES_PER_VECTOR));
+            SL_REPEAT(SL_SQUARES_PER_VECTOR, group, {
+                element *const into = to + row[(part * SL_SQUARES_PER_VECTOR + group) * SL_LANES_16 + k];
+                SL_REPEAT(SL_VECTORS_PER_LINE, v,
+                          sl_store_max(into + v * SL_LANES_MAX, (sl_bytes_max)line[v * SL_SQUARES_PER_VECTOR + group]));
+            });
         }
 }
 #endif
@@ -196,21 +181,15 @@ SL_OUT_OF_LINE void sl_transpose_dense(element *restrict to, const int64_t row[S
     for (int64_t top = 0; top < rows; top += SL_LANES_MAX) {
         const int64_t i = sl_min(top, rows - SL_LANES_MAX);
         sl_lanes line[SL_LANES_16];
-        SL_UNROLL
-        for (int64_t k = 0; k < SL_LANES_16; ++k)
-            line[k] = (sl_lanes)sl_load_max(from + i + column[k]);
+        SL_REPEAT(SL_LANES_16, k, line[k] = (sl_lanes)sl_load_max(from + i + column[k]));
         sl_transpose_squares(line);
-        SL_UNROLL
-        for (int64_t k = 0; k < SL_LANES_16; k += SL_SQUARES_PER_VECTOR) {
+        SL_REPEAT(SL_LANES_16, k, if (k % SL_SQUARES_PER_VECTOR == 0) {
             sl_words rows_of[SL_SQUARES_PER_VECTOR];
-            SL_UNROLL
-            for (int64_t g = 0; g < SL_SQUARES_PER_VECTOR; ++g)
-                rows_of[g] = (sl_words)line[k + g];
+            SL_REPEAT(SL_SQUARES_PER_VECTOR, g, rows_of[g] = (sl_words)line[k + g]);
             sl_transpose_groups(rows_of);
-            SL_UNROLL
-            for (int64_t g = 0; g < SL_SQUARES_PER_VECTOR; ++g)
-                sl_store_max(to + row[i] + (g * SL_LANES_16 + k) * SL_LANES_16, (sl_bytes_max)rows_of[g]);
-        }
+            SL_REPEAT(SL_SQUARES_PER_VECTOR, g,
+                      sl_store_max(to + row[i] + (g * SL_LANES_16 + k) * SL_LANES_16, (sl_bytes_max)rows_of[g]));
+        });
     }
 #else
     (void)to, (void)row, (void)from, (void)column, (void)rows;

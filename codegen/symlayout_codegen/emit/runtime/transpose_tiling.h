@@ -13,7 +13,7 @@
 
 /* Returns the length of the tile that begins at *at*, cut to 0 <= k < extent, and moves *at* to its begin.  A cut
  * tile is lengthened to whole squares, which overlap another tile. */
-SL_INLINE int64_t sl_tile_length(int64_t *at, int64_t extent)
+SL_OUT_OF_LINE int64_t sl_tile_length(int64_t *at, int64_t extent)
 {
     const int64_t end = sl_min(extent, *at + SL_TILE), begin = sl_max(0, *at);
     const int64_t length = sl_min(extent, (end - begin + SL_LANES_16 - 1) / SL_LANES_16 * SL_LANES_16);
@@ -174,9 +174,9 @@ SL_ALWAYS_INLINE void sl_transpose_any_tile(const sl_tiling *tiling, element *re
 
 /* Transposes the tiles of a block that begin at row *below*, which are *number* from its top; it ends at row *end*.
  * *beside* is where those of the block that is read ahead are read, or null. */
-SL_ALWAYS_INLINE void sl_transpose_beside(sl_tiling *tiling, element *restrict to, const sl_axis *rows,
-                                          const element *restrict from, const sl_axis *columns, int64_t below,
-                                          int64_t end, int64_t number, const element *beside)
+SL_OUT_OF_LINE void sl_transpose_beside(sl_tiling *tiling, element *restrict to, const sl_axis *rows,
+                                        const element *restrict from, const sl_axis *columns, int64_t below,
+                                        int64_t end, int64_t number, const element *beside)
 {
     const sl_block *const now = &tiling->now, *const then = &tiling->then;
     int64_t i = below, write;

@@ -15,7 +15,28 @@
 #endif
 
 #if SL_HAS_SHUFFLES
-#define SL_SQUARES_PER_VECTOR (SL_VECTOR_BYTES / 16)
+#if SL_VECTOR_BYTES == 64
+#define SL_SQUARES_PER_VECTOR 4
+#define SL_VECTORS_PER_LINE 1
+#elif SL_VECTOR_BYTES == 32
+#define SL_SQUARES_PER_VECTOR 2
+#define SL_VECTORS_PER_LINE 2
+#else
+#define SL_SQUARES_PER_VECTOR 1
+#define SL_VECTORS_PER_LINE 4
+#endif
+/* Half, and a quarter, of SL_LANES_16. */
+#if SL_ELEMENT_SIZE == 1
+#define SL_HALF_SQUARE 8
+#define SL_QUARTER_SQUARE 4
+#elif SL_ELEMENT_SIZE == 2
+#define SL_HALF_SQUARE 4
+#define SL_QUARTER_SQUARE 2
+#elif SL_ELEMENT_SIZE == 4
+#define SL_HALF_SQUARE 2
+#else
+#define SL_HALF_SQUARE 1
+#endif
 /* Whether rows of 16 bytes that follow each other are written by whole vectors, which hold several. */
 #define SL_HAS_DENSE_SQUARES (SL_SQUARES_PER_VECTOR > 1 && SL_LANES_16 >= SL_SQUARES_PER_VECTOR)
 
@@ -35,7 +56,39 @@
 #define SL_IN_TURN_2(a, b) SL_IN_TURN(a, b), SL_IN_TURN((a) + SL_LANES_16, (b) + SL_LANES_16)
 #define SL_IN_TURN_4(a, b) SL_IN_TURN_2(a, b), SL_IN_TURN_2((a) + 2 * SL_LANES_16, (b) + 2 * SL_LANES_16)
 
-/* Defines what zips each 16 bytes of a vector of *n* lanes with those of another: the first halves, the second ones. */
+/* Defines what zips each 16 bytes of a vector of *n* lanes with those of another: the first halves, the second ones.
+ * Small elements take so many zips that gcc needs a fifth more time where it looks for what they could be combined to:
+ * of an instruction that is named it knows nothing. */
+#if defined __GNUC__ && !defined __clang__ && defined __SSE2__ && SL_ELEMENT_SIZE <= 2
+#if SL_ELEMENT_SIZE == 1
+#define SL_ZIP_NAME(half) "punpck" half "bw"
+#else
+#define SL_ZIP_NAME(half) "punpck" half "wd"
+#endif
+#if defined __AVX512BW__ && defined __AVX512VL__
+#define SL_ZIP(half, zipped, a, b)                                                                                   \
+    __asm__("v" SL_ZIP_NAME(half) " {%2, %1, %0|%0, %1, %2}" : "=v"(zipped) : "v"(a), "vm"(b))
+#elif defined __AVX__
+#define SL_ZIP(half, zipped, a, b)                                                                                   \
+    __asm__("v" SL_ZIP_NAME(half) " {%2, %1, %0|%0, %1, %2}" : "=x"(zipped) : "x"(a), "xm"(b))
+#else
+#define SL_ZIP(half, zipped, a, b)                                                                                   \
+    __asm__(SL_ZIP_NAME(half) " {%2, %0|%0, %2}" : "=x"(zipped) : "0"(a), "x"(b))
+#endif
+#define SL_DEFINE_ZIPS(suffix, vector, each, n)                                                                      \
+    SL_ALWAYS_INLINE vector sl_zip_low_##suffix(vector a, vector b)                                                  \
+    {                                                                                                                \
+        vector zipped;                                                                                               \
+        SL_ZIP("l", zipped, a, b);                                                                                   \
+        return zipped;                                                                                               \
+    }                                                                                                                \
+    SL_ALWAYS_INLINE vector sl_zip_high_##suffix(vector a, vector b)                                                 \
+    {                                                                                                                \
+        vector zipped;                                                                                               \
+        SL_ZIP("h", zipped, a, b);                                                                                   \
+        return zipped;                                                                                               \
+    }
+#else
 #define SL_DEFINE_ZIPS(suffix, vector, each, n)                                                                      \
     SL_ALWAYS_INLINE vector sl_zip_low_##suffix(vector a, vector b)                                                  \
     {                                                                                                                \
@@ -43,8 +96,9 @@
     }                                                                                                                \
     SL_ALWAYS_INLINE vector sl_zip_high_##suffix(vector a, vector b)                                                 \
     {                                                                                                                \
-        return __builtin_shufflevector(a, b, each(SL_LANES_16 / 2, SL_LANES_16 / 2 + n));                            \
+        return __builtin_shufflevector(a, b, each(SL_HALF_SQUARE, SL_HALF_SQUARE + n));                              \
     }
+#endif
 SL_DEFINE_ZIPS(16, sl_lanes_16, SL_IN_TURN, SL_LANES_16)
 #if SL_VECTOR_BYTES == 16
 SL_DEFINE_ZIPS(max, sl_lanes, SL_IN_TURN, SL_LANES_MAX)
@@ -75,15 +129,12 @@ SL_DEFINE_ZIPS(max, sl_lanes, SL_IN_TURN_4, SL_LANES_MAX)
 SL_ALWAYS_INLINE void sl_zip_squares(sl_lanes row[SL_LANES_16])
 {
     sl_lanes zipped[SL_LANES_16];
-    SL_UNROLL
-    for (int i = 0; i < SL_LANES_16 / 2; ++i) {
-        const sl_lanes a = row[i], b = row[i + SL_LANES_16 / 2];
+    SL_REPEAT(SL_HALF_SQUARE, i, {
+        const sl_lanes a = row[i], b = row[i + SL_HALF_SQUARE];
         zipped[2 * i] = sl_zip_low_max(a, b);
         zipped[2 * i + 1] = sl_zip_high_max(a, b);
-    }
-    SL_UNROLL
-    for (int i = 0; i < SL_LANES_16; ++i)
-        row[i] = zipped[i];
+    });
+    SL_REPEAT(SL_LANES_16, i, row[i] = zipped[i]);
 }
 SL_ALWAYS_INLINE void sl_transpose_squares(sl_lanes row[SL_LANES_16])
 {
@@ -93,19 +144,15 @@ SL_ALWAYS_INLINE void sl_transpose_squares(sl_lanes row[SL_LANES_16])
 #if SL_ELEMENT_SIZE <= 2
 /* The same step for half of the rows: the first zip of squares makes the halves, which have nothing to do with each
  * other after it. */
-#define SL_HALF_SQUARE (SL_LANES_16 / 2)
 SL_ALWAYS_INLINE void sl_zip_half(sl_lanes row[SL_HALF_SQUARE])
 {
     sl_lanes zipped[SL_HALF_SQUARE];
-    SL_UNROLL
-    for (int k = 0; k < SL_HALF_SQUARE / 2; ++k) {
-        const sl_lanes a = row[k], b = row[k + SL_HALF_SQUARE / 2];
+    SL_REPEAT(SL_QUARTER_SQUARE, k, {
+        const sl_lanes a = row[k], b = row[k + SL_QUARTER_SQUARE];
         zipped[2 * k] = sl_zip_low_max(a, b);
         zipped[2 * k + 1] = sl_zip_high_max(a, b);
-    }
-    SL_UNROLL
-    for (int k = 0; k < SL_HALF_SQUARE; ++k)
-        row[k] = zipped[k];
+    });
+    SL_REPEAT(SL_HALF_SQUARE, k, row[k] = zipped[k]);
 }
 #endif
 
@@ -117,20 +164,17 @@ SL_ALWAYS_INLINE void sl_unzip_groups(sl_words row[SL_SQUARES_PER_VECTOR])
 {
 #if SL_SQUARES_PER_VECTOR > 1
     sl_words unzipped[SL_SQUARES_PER_VECTOR];
-    SL_UNROLL
-    for (int i = 0; i < SL_SQUARES_PER_VECTOR / 2; ++i) {
-        const sl_words a = row[2 * i], b = row[2 * i + 1];
 #if SL_SQUARES_PER_VECTOR == 4
+    SL_REPEAT(2, i, {
+        const sl_words a = row[2 * i], b = row[2 * i + 1];
         unzipped[i] = __builtin_shufflevector(a, b, 0, 1, 4, 5, 8, 9, 12, 13);
         unzipped[i + 2] = __builtin_shufflevector(a, b, 2, 3, 6, 7, 10, 11, 14, 15);
+    });
 #else
-        unzipped[i] = __builtin_shufflevector(a, b, 0, 1, 4, 5);
-        unzipped[i + 1] = __builtin_shufflevector(a, b, 2, 3, 6, 7);
+    unzipped[0] = __builtin_shufflevector(row[0], row[1], 0, 1, 4, 5);
+    unzipped[1] = __builtin_shufflevector(row[0], row[1], 2, 3, 6, 7);
 #endif
-    }
-    SL_UNROLL
-    for (int i = 0; i < SL_SQUARES_PER_VECTOR; ++i)
-        row[i] = unzipped[i];
+    SL_REPEAT(SL_SQUARES_PER_VECTOR, i, row[i] = unzipped[i]);
 #else
     (void)row;
 #endif
@@ -144,15 +188,12 @@ SL_ALWAYS_INLINE void sl_transpose_groups(sl_words row[SL_SQUARES_PER_VECTOR])
 SL_ALWAYS_INLINE void sl_zip_square(sl_lanes_16 row[SL_LANES_16])
 {
     sl_lanes_16 zipped[SL_LANES_16];
-    SL_UNROLL
-    for (int k = 0; k < SL_LANES_16 / 2; ++k) {
-        const sl_lanes_16 a = row[k], b = row[k + SL_LANES_16 / 2];
+    SL_REPEAT(SL_HALF_SQUARE, k, {
+        const sl_lanes_16 a = row[k], b = row[k + SL_HALF_SQUARE];
         zipped[2 * k] = sl_zip_low_16(a, b);
         zipped[2 * k + 1] = sl_zip_high_16(a, b);
-    }
-    SL_UNROLL
-    for (int k = 0; k < SL_LANES_16; ++k)
-        row[k] = zipped[k];
+    });
+    SL_REPEAT(SL_LANES_16, k, row[k] = zipped[k]);
 }
 #else
 #define SL_LANES_16 SL_TILE
