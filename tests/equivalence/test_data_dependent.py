@@ -291,6 +291,7 @@ def test_the_dims_of_an_input_are_no_data_where_only_its_shape_is_read(tmp_path:
     assert differs.witness.right == (1,)
 
 
+@pytest.mark.slow
 def test_values_that_bring_in_extents_are_compared_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     compared: list[tuple[Any, Any]] = []
     have_equal_operands = data_extents._have_equal_operands

@@ -102,6 +102,7 @@ def test_attention_has_products_of_its_own(tmp_path: Path, way: str, kind: str) 
         assert after.tobytes() == before.tobytes()
 
 
+@pytest.mark.slow
 def test_a_part_is_joined_where_there_are_too_few_transposes(tmp_path: Path) -> None:
     """One Transpose of queries, keys and values becomes that of values; queries are joined of their heads."""
     o = optimized(tmp_path, attention("gathers", "all dynamic"))
@@ -112,6 +113,7 @@ def test_a_part_is_joined_where_there_are_too_few_transposes(tmp_path: Path) -> 
     assert after.tobytes() == before.tobytes()
 
 
+@pytest.mark.slow
 def test_heads_of_few_columns_are_split_not_multiplied_apart() -> None:
     o = sl.optimize(EXPORTED / "bert_dynamic.onnx")
     ops = [n.op_type for n in o.source.graph.node]
@@ -188,6 +190,7 @@ def test_heads_are_batches_of_a_product(tmp_path: Path, bias: tuple[int, ...]) -
     assert after.tobytes() == before.tobytes()
 
 
+@pytest.mark.slow
 def test_queries_and_values_with_many_rows_are_batches(tmp_path: Path) -> None:
     few, many = (optimized(tmp_path, attention("gathers", "static", rows=rows)) for rows in (5, 24))
     assert [o.report.after.transposes for o in (few, many)] == [3, 2]
@@ -237,5 +240,6 @@ def test_parts_with_their_rows_last_are_rows_of_products(tmp_path: Path) -> None
     assert (o.report.before.typical(), o.report.after.typical()) == (8 * 16 * size, 2 * 16 * size)
 
 
+@pytest.mark.slow
 def test_rows_stay_where_their_number_is_not_known(tmp_path: Path) -> None:
     assert not any("as rows" in each for c in optimized(tmp_path, across("L")).report.changes for each in c.details)

@@ -165,6 +165,7 @@ def test_a_case_is_measured_beside_memcpy_and_numpy(row: Row) -> None:
     assert row.fastest_peer == "numpy"
 
 
+@pytest.mark.slow
 def test_a_peer_that_is_wrong_or_dies_is_not_timed(row: Row) -> None:
     assert row.differs == (f"{FAKES}:wrong",)
     assert row.died == {

@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from tests.support import snippets
 from tests.support.paths import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_snippets_print_what_is_shown(tmp_path: Path) -> None:
     assert sum(block.language in ("python", "console") for block in snippets.blocks(README)) >= 5
     assert snippets.failures(README, "README.md", tmp_path) == ""

@@ -141,6 +141,7 @@ def test_squares_are_transposed_in_registers_at_each_level(level: str, size: int
 
 
 # A function that leaves them in use makes code without wide vectors slow: NumPy's, or that of a kernel for x86-64-v2.
+@pytest.mark.sample(2)
 @needs_x86
 @pytest.mark.parametrize("level", LEVELS[1:])
 @pytest.mark.parametrize("linked", [(), ("-DSL_LINKED",)])

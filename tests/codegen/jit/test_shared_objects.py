@@ -101,6 +101,7 @@ def test_kernels_of_an_element_size_share_objects(log: Path) -> None:
     assert compiled(log) == (8, 1)  # and the plans of turns of small elements
 
 
+@pytest.mark.slow
 def test_streams_of_unknown_extents_are_linked_once_a_call_wants_them(log: Path) -> None:
     kernel = compile_nest(nests.transpose(), 4, ways=0)
     assert compiled(log) == (2, 1)  # tiles and their pieces

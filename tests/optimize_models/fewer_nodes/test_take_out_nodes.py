@@ -66,13 +66,20 @@ def test_each_value_that_is_made_in_another_way_has_a_proof(tmp_path: Path) -> N
     assert all(each.proofs for c in report.changes for each in c.rewritten)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("kind", ["batch", "dynamic", "dynamo"])
 def test_shapes_that_are_read_once_keep_no_movement(kind: str) -> None:
     assert sl.optimize(EXPORTED / f"shufflenet_{kind}.onnx").report.after.transposes == 0
 
 
 @pytest.mark.parametrize(
-    ("name", "most"), [("llama_batch", 72), ("swin_dynamic", 56), ("gru_batch", 16), ("detector_dynamic", 11)]
+    ("name", "most"),
+    [
+        pytest.param("llama_batch", 72, marks=pytest.mark.slow),
+        pytest.param("swin_dynamic", 56, marks=pytest.mark.slow),
+        ("gru_batch", 16),
+        ("detector_dynamic", 11),
+    ],
 )
 def test_an_export_has_few_nodes_and_the_same_bits(tmp_path: Path, name: str, most: int) -> None:
     before = EXPORTED / f"{name}.onnx"

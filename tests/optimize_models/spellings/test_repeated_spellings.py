@@ -122,6 +122,7 @@ def moved(o: sl.Model) -> list[str]:
     return [n.op_type for n in o.source.graph.node if n.op_type in ("Expand", "Tile", "Resize", "Transpose")]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("mask", [(1,), (HEADS, 1, 1)])
 @pytest.mark.parametrize("kind", HEAD_SHAPES)
 def test_groups_of_heads_read_keys_and_values_once(tmp_path: Path, kind: str, mask: tuple[int, ...]) -> None:

@@ -67,6 +67,7 @@ def test_only_sides_with_operations_of_one_name_are_looked_at() -> None:
     assert not share_operations(sl.flip(x), sl.flip(sl.reshape(x, (-1,))))
 
 
+@pytest.mark.slow
 def test_operations_of_other_names_may_be_one() -> None:
     steps: list[Step] = [edge(0), lambda x: x[None], lambda x: sl.pad(x, ((1, 1),) * 5, "edge")]
     other: list[Step] = [there_and_back, edge(0), lambda x: sl.reshape(x, (1, *x.shape)), steps[2]]

@@ -80,6 +80,7 @@ def test_sizes_are_found_that_meet_the_requirements() -> None:
     assert samples(y, z).differ(y, z, (0, 1))
 
 
+@pytest.mark.slow
 def test_a_claim_that_fails_takes_less_work_where_values_are_told_apart() -> None:
     ws = [weights(6, 6) for _ in range(6)]
     left, right = blocks(ws, weights(6, 6))[-1], blocks(ws[:2] + ws[3:], weights(6, 6))[-1]

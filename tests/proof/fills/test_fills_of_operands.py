@@ -72,6 +72,7 @@ def test_a_function_goes_through_a_pad_and_has_a_certificate(name: str) -> None:
     assert sl.interpret(new, array).tobytes() == sl.interpret(right, array).tobytes()
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", WRONG)
 def test_a_fill_that_the_function_does_not_make_is_not_passed(name: str) -> None:
     left, right = _sides(*WRONG[name])
