@@ -123,7 +123,7 @@ class Evaluation:
         return self._tensors[id(value)][1]
 
     def _of_dims(self, value: np.ndarray[Any, Any]) -> Tensor:
-        symbols = sorted({s for e in value.flat for s in getattr(e, "free_symbols", ())}, key=str)
+        symbols = list(dict.fromkeys(s for e in value.flat for s in sorted(getattr(e, "free_symbols", ()), key=str)))
         views: list[Tensor] = []
         places = []
         for s in symbols:

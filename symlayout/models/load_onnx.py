@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import ChainMap
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, MutableMapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from symlayout import frontends
+from symlayout.algebra.facts import Facts
 from symlayout.errors import FormatError, ShapeError, SymlayoutError
 from symlayout.language.grammar_trees import Tree
 from symlayout.language.parse import evaluate, names_of, parse_shape
@@ -35,6 +36,7 @@ from symlayout.models.subgraph_keys import (
     digest_of_array,
     draws,
 )
+from symlayout.tensors.apply_operation import operand_of
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.input_tensor import tensor
 
@@ -100,9 +102,9 @@ class OnnxEvaluation(Evaluation):
         self.graph = graph
         self.exact = set(exact)
         self.nodes: tuple[ModelNode, ...] = ()
-        self._producers: dict[str, ModelNode] = {}
-        self._digests: dict[str, str] = {}
-        self._inner = 0  # how many subgraphs the evaluation is inside
+        self._origins: MutableMapping[str, ModelNode | str | None] = {}  # nodes, or texts of what a pass starts with
+        self._digests: dict[int, tuple[ModelNode, str]] = {}  # of nodes, by id
+        self.loops = 0  # how many loops the evaluation is inside
 
     def value(self, name: str) -> Value | None:
         """Return what is called *name*; constants are read when they are first asked for."""
@@ -122,9 +124,7 @@ class OnnxEvaluation(Evaluation):
             version = self.graph.opsets.get(domain, 1)
             node = ModelNode(proto.name, proto.op_type, domain, tuple(proto.input), tuple(proto.output), version, proto)
             made.append(node)
-            if not self._inner:
-                for name in node.outputs:
-                    self._producers[name] = node
+            self._origins.update(dict.fromkeys(filter(None, node.outputs), node))
             results = self.computed(node)
             if len(results) < len(node.outputs):
                 expected, got = len(node.outputs), len(results)
@@ -231,9 +231,22 @@ class OnnxEvaluation(Evaluation):
     # ------------------------------------------------------------------ opaque operations
 
     def opaque(
-        self, node: ModelNode, inputs: Sequence[Value | None], types: Sequence[OutputType | None] | None = None
+        self,
+        node: ModelNode,
+        inputs: Sequence[Value | None],
+        types: Sequence[OutputType | None] | None = None,
+        bodies: Sequence[Sequence[Value]] = (),
     ) -> list[Value | None]:
-        """Return the outputs of a node as functions of whole operands, those of its subgraphs too."""
+        """Return the outputs of a node as functions of whole operands, those of its subgraphs too.
+
+        Parameters
+        ----------
+        types : sequence, optional
+            What is known of the outputs.
+        bodies : sequence of sequence
+            What each subgraph returns.  These values are operands if they demand no more of the sizes than the other
+            operands do: a branch may never be taken.  Otherwise the subgraphs are compared as text.
+        """
         operands: list[Tensor | None] = []
         for name, value in zip(node.inputs, inputs, strict=True):
             if isinstance(value, Items):
@@ -241,19 +254,26 @@ class OnnxEvaluation(Evaluation):
             else:
                 operands.append(None if value is None else self.tensor(value, name))
         count = len(inputs) if len(operands) == len(inputs) else 0  # `SameAs` counts inputs
-        key, names = self._attribute_key(node)
-        outer = [self.value(name) for name in names]
-        for value in outer:
-            if isinstance(value, Items):
-                operands.extend(map(self.tensor, value.elements))
-            elif value is not None:
-                operands.append(self.tensor(value))
+        attributes: tuple[tuple[str, Any], ...] = (("version", onnx_types.since_version(node)),)
+        outer: list[Value | None] = []
+        returned = self._returned(node, operands, bodies)
+        if returned is not None:
+            operands += returned
+            attributes += (*_without_graphs(node), ("bodies", tuple(map(len, bodies))))
+        else:
+            key, names = self._attribute_key(node)
+            attributes += key
+            outer = [self.value(name) for name in names]
+            for value in outer:
+                if isinstance(value, Items):
+                    operands.extend(map(self.tensor, value.elements))
+                elif value is not None:
+                    operands.append(self.tensor(value))
         if types is None:
             hints = self.graph.types
             types = onnx_types.output_types(node, inputs, operands[:count], hints)
             types = self._by_shape_inputs(node, inputs, list(types))
-        digest = self._digest(node)
-        attributes = (("version", onnx_types.since_version(node)), *key)
+        digest = self.digest_of(node)
         if any(isinstance(value, Items) for value in (*inputs, *outer)):
             lengths = tuple(len(v.elements) if isinstance(v, Items) else None for v in (*inputs, *outer))
             attributes += (("sequences", lengths),)
@@ -268,6 +288,26 @@ class OnnxEvaluation(Evaluation):
                 random=draws(node.source),
             )
         )
+
+    def _returned(
+        self, node: ModelNode, operands: Sequence[Tensor | None], bodies: Sequence[Sequence[Value]]
+    ) -> list[Tensor] | None:
+        """Return what subgraphs return, if that demands no more of the sizes than what they and their node read."""
+        if not bodies or any(isinstance(value, Items) for values in bodies for value in values):
+            return None
+        returned = [self.tensor(value) for values in bodies for value in values]
+        around = [self.value(name) for name in onnx_model.outer_names(node.source)]
+        read = [self.tensor(value) for value in around if value is not None and not isinstance(value, Items)]
+        read += [t for t in operands if t is not None]
+        facts = operand_of(node.title, read).facts.fork() if read else Facts()
+        demands = len(facts.requirements)
+        try:
+            for t in returned:
+                if not facts.includes(t.facts):
+                    facts.merge(t.facts)
+        except ShapeError:  # a branch is valid for no sizes for which the others are
+            return None
+        return None if len(facts.requirements) > demands else returned
 
     def _by_shape_inputs(
         self, node: ModelNode, inputs: Sequence[Value | None], types: list[OutputType | None]
@@ -298,31 +338,31 @@ class OnnxEvaluation(Evaluation):
         whole = None if sizes is None else self.shapes.integers_of(sizes)
         return None if whole is None else tuple(whole)
 
-    def _digest(self, node: ModelNode) -> str:
-        """Return text that two nodes share only if they compute equal values, in this and in other models."""
-        if self._inner:
-            return digest(f"{id(self)}.{len(self.values)}.{next(onnx_model.COUNT)}")
+    def digest_of(self, node: ModelNode) -> str:
+        """Return text that two nodes share only if they compute equal values, in this and in other models.
+
+        In the body of a loop, they do in each pass of it.
+        """
         waiting = [node]
         while waiting:
             at = waiting[-1]
-            key = at.outputs[0] if at.outputs else ""
-            if key in self._digests:
+            if id(at) in self._digests:
                 waiting.pop()
                 continue
             own, outer = self._attribute_key(at)
             names = [*at.inputs, *outer]
-            before = [self._producers[n] for n in names if n in self._producers and self._constant(n) is None]
-            missing = [n for n in before if n.outputs[0] not in self._digests and n is not at]
+            before = [self._origins.get(n) for n in names if self._constant(n) is None]
+            missing = [n for n in before if isinstance(n, ModelNode) and id(n) not in self._digests and n is not at]
             if missing:
                 waiting.extend(missing)
                 continue
             parts = [at.title, str(at.version), repr(own)]
-            parts += [self._digest_of(n) for n in names]
+            parts += [self._digest_of_value(n) for n in names]
             if draws(at.source):
                 parts.append(f"{next(onnx_model.COUNT)}.{id(self)}")
-            self._digests[key] = digest("\n".join(parts))
+            self._digests[id(at)] = at, digest("\n".join(parts))
             waiting.pop()
-        return self._digests[node.outputs[0]]
+        return self._digests[id(node)][1]
 
     def _attribute_key(self, node: ModelNode) -> tuple[tuple[tuple[str, Any], ...], list[str]]:
         """Return the attributes of a node, and the names that its subgraphs read around it, but for constants."""
@@ -349,34 +389,47 @@ class OnnxEvaluation(Evaluation):
             return value.values
         return self.tensor(value, name).values if isinstance(value, np.ndarray) and not has_expressions(value) else None
 
-    def _digest_of(self, name: str) -> str:
-        if name in self._producers:
+    def _digest_of_value(self, name: str) -> str:
+        origin = self._origins.get(name)
+        if isinstance(origin, ModelNode):
             constant = self._constant(name)
             if constant is not None:
                 return digest_of_array(constant)
-            node = self._producers[name]
-            return f"{self._digests[node.outputs[0]]}.{node.outputs.index(name)}"
+            return f"{self._digests[id(origin)][1]}.{origin.outputs.index(name)}"
+        if origin is not None:
+            return origin
         if name in self.graph.constants:
             return digest_of_array(self.graph.constant(name))
         return f"input {name}"
 
     # ------------------------------------------------------------------ subgraphs
 
-    def inside(self, graph: GraphProto, known: Mapping[str, Value]) -> list[Value]:
-        """Return the outputs of a subgraph, with *known* for its inputs."""
-        outer, outer_graph = self.values, self.graph
+    def inside(self, node: ModelNode, graph: GraphProto, known: Mapping[str, Value], text: str = "") -> list[Value]:
+        """Return the outputs of a subgraph of a node, with *known* for its inputs; *text* tells these from others."""
+        for name in onnx_model.outer_names(node.source):  # what is around is known by its digest
+            if isinstance(origin := self._origins.get(name), ModelNode):
+                self.digest_of(origin)
+        outer, outer_graph, origins = self.values, self.graph, self._origins
         self.values = ChainMap(dict(known), outer)
-        self._inner += 1
+        own: dict[str, ModelNode | str | None] = dict.fromkeys(t.name for t in graph.initializer)
+        self._origins = ChainMap(own | {name: f"{text} {place}" for place, name in enumerate(known)}, origins)
+        self.loops += bool(known)
         self.graph = onnx_model.inner(outer_graph, graph)
         try:
             self.run(self.graph.nodes)
             found = [self.value(name) for name in self.graph.outputs]
         finally:
-            self.values, self.graph = outer, outer_graph
-            self._inner -= 1
+            self.values, self.graph, self._origins = outer, outer_graph, origins
+            self.loops -= bool(known)
         if any(v is None for v in found):
             raise FormatError("an output of a subgraph is left out")
         return [v for v in found if v is not None]
+
+
+def _without_graphs(node: ModelNode) -> list[tuple[str, Any]]:
+    """Return the attributes of a node that are no subgraphs, as plain values, sorted by name."""
+    plain = [a for a in node.source.attribute if a.type not in (a.GRAPH, a.GRAPHS)]
+    return sorted((a.name, (int(a.type), onnx_model.plain_attribute(a))) for a in plain)
 
 
 def _is_known(title: str) -> bool:

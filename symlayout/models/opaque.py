@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -160,11 +160,15 @@ class DimPlace:
 
 
 def numbers_of_dims(values: np.ndarray[Any, Any], views: Sequence[Tensor], places: tuple[DimPlace, ...]) -> Tensor:
-    """Return an array of expressions in dims as a tensor that is computed from the shapes of tensors."""
+    """Return an array of expressions in dims as a tensor that is computed from the shapes of tensors.
+
+    What dims are called has no meaning: the function has names of its own for them.
+    """
+    names = {p.dim: symbol_of(Dim(f"extent_{k}")) for k, p in enumerate(places)}
     attributes = (
-        ("values", tuple(values.flat)),
+        ("values", tuple(e if isinstance(e, int) else e.xreplace(names) for e in values.flat)),
         ("shape", values.shape),
-        ("places", places),
+        ("places", tuple(replace(p, dim=names[p.dim]) for p in places)),
     )
     body = Body("dims", evaluate_dims, attributes, over=True)
     return compute(body, views, batch=0, result=values.shape, dtype=np.int64)

@@ -1,4 +1,11 @@
-"""ONNX's If, Loop and Scan: functions of whole operands, whose outputs have what all passes and branches share."""
+"""ONNX's If, Loop and Scan: functions of whole operands, whose outputs have what all passes and branches share.
+
+What the bodies compute are operands, too: the outputs of branches, and those of one pass of a loop.  These are values
+like any other, but for the values that change from pass to pass.  Each of those is `any_value` of a type that all
+passes keep: an opaque function of what the loop starts with.  Nothing else is known of it, so what is proved of it
+holds in each pass.  So two loops of equal operands are one function: they start alike, and if a pass starts with equal
+values, it ends with equal ones, goes on or stops alike, and adds equal rows.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +17,9 @@ import numpy as np
 from symlayout.algebra.facts import Dim
 from symlayout.errors import FormatError
 from symlayout.language.sympy_arithmetic import at_least
-from symlayout.language.sympy_bridge import symbol_of
-from symlayout.models import onnx_model
 from symlayout.models.model import Items, ModelNode, Unshaped, Value
-from symlayout.models.opaque import OutputType, SameAs, UnknownExtent
+from symlayout.models.opaque import OutputType, SameAs, UnknownExtent, opaque
+from symlayout.models.subgraph_keys import digest
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.input_tensor import tensor
 
@@ -29,13 +35,27 @@ class Nested(Protocol):
     def tensor(self, value: Value, name: str = "constant") -> Tensor:
         """Return a value as a tensor."""
 
-    def inside(self, graph: GraphProto, known: Mapping[str, Value]) -> list[Value]:
-        """Return the outputs of a subgraph, with *known* for its inputs."""
+    @property
+    def loops(self) -> int:
+        """How many loops the evaluation is inside."""
+
+    def digest_of(self, node: ModelNode) -> str:
+        """Return text that two nodes share only if they compute equal values."""
+
+    def inside(self, node: ModelNode, graph: GraphProto, known: Mapping[str, Value], text: str = "") -> list[Value]:
+        """Return the outputs of a subgraph of a node, with *known* for its inputs; *text* tells these from others."""
 
     def opaque(
-        self, node: ModelNode, inputs: Sequence[Value | None], types: Sequence[OutputType | None] | None = None
+        self,
+        node: ModelNode,
+        inputs: Sequence[Value | None],
+        types: Sequence[OutputType | None] | None = None,
+        bodies: Sequence[Sequence[Value]] = (),
     ) -> list[Value | None]:
-        """Return the outputs of a node, of these *types*, as functions of whole operands."""
+        """Return the outputs of a node, of these *types*, as functions of whole operands and of what *bodies* return.
+
+        Without *bodies*, the subgraphs are compared as text.
+        """
 
 
 def joined(graph: Nested, a: Value, b: Value) -> OutputType:
@@ -62,27 +82,28 @@ def _if(graph: Nested, node: ModelNode, inputs: list[Value | None]) -> Sequence[
         raise FormatError(f"If has not a condition and two branches\n  in: {node}")
     condition = inputs[0]
     if isinstance(condition, np.ndarray) and condition.size == 1 and not hasattr(condition.item(), "free_symbols"):
-        return graph.inside(branches["then_branch" if condition.item() else "else_branch"], {})
-    then, otherwise = (graph.inside(branches[name], {}) for name in ("then_branch", "else_branch"))
+        return graph.inside(node, branches["then_branch" if condition.item() else "else_branch"], {})
+    then, otherwise = (graph.inside(node, branches[name], {}) for name in ("then_branch", "else_branch"))
     if len(then) != len(otherwise):
         raise FormatError(f"the branches have {len(then)} and {len(otherwise)} outputs\n  in: {node}")
-    return graph.opaque(node, inputs, [joined(graph, a, b) for a, b in zip(then, otherwise, strict=True)])
+    types = [joined(graph, a, b) for a, b in zip(then, otherwise, strict=True)]
+    return graph.opaque(node, inputs, types, (then, otherwise))
 
 
 def _loop(graph: Nested, node: ModelNode, inputs: list[Value | None]) -> Sequence[Value | None]:
     body = next((a.g for a in node.source.attribute if a.name == "body"), None)
     carried = inputs[2:]
-    if body is None or len(body.input) != len(inputs) or len(body.output) < 1 + len(carried):
+    fits = body is not None and len(body.input) == len(inputs) and len(body.output) >= 1 + len(carried)
+    if body is None or not fits or any(v is None for v in carried):
         raise FormatError(f"the body of the loop does not fit its inputs\n  in: {node}")
-    state, results = _fixed_point(graph, node, [v for v in carried if v is not None], lambda leaves: {
-        body.input[0].name: tensor((), np.int64, "iteration"),
-        body.input[1].name: tensor((), np.bool_, "condition"),
-        **{x.name: leaf for x, leaf in zip(list(body.input)[2:], leaves, strict=True)},
-    }, body, 1)  # fmt: skip
+    own = [any_value(graph, node, place, OutputType(kind, ()), "") for place, kind in ((0, np.int64), (1, np.bool_))]
+    state, results, bodies = _fixed_point(graph, node, [v for v in carried if v is not None], lambda leaves: {
+        x.name: leaf for x, leaf in zip(body.input, (*own, *leaves), strict=True)
+    }, body, 2, 1)  # fmt: skip
     trips = inputs[0]
     most = (trips.item(),) if isinstance(trips, np.ndarray) and trips.size == 1 and at_least(trips.item(), 0) else None
     count = UnknownExtent(0, most)
-    return graph.opaque(node, inputs, [*state, *(_stacked(graph, v, count) for v in results)])
+    return graph.opaque(node, inputs, [*state, *(_stacked(graph, v, count) for v in results)], bodies)
 
 
 def _scan(graph: Nested, node: ModelNode, inputs: list[Value | None]) -> Sequence[Value | None]:
@@ -96,25 +117,34 @@ def _scan(graph: Nested, node: ModelNode, inputs: list[Value | None]) -> Sequenc
     rows = [graph.tensor(v) for v in values[count:] if not isinstance(v, Items)]
     if any(t.rank < 1 for t in rows) or len(rows) != scanned:
         return graph.opaque(node, inputs)
-    slices = {
-        x.name: tensor(t.shape[1:], t.dtype, "slice") for x, t in zip(list(body.input)[count:], rows, strict=True)
-    }
-    state, results = _fixed_point(graph, node, values[:count], lambda leaves: {
-        **{x.name: leaf for x, leaf in zip(body.input, leaves, strict=False)}, **slices,
-    }, body, 0)  # fmt: skip
-    return graph.opaque(node, inputs, [*state, *(_stacked(graph, v, SameAs(count, 0)) for v in results)])
+    slices = [
+        any_value(graph, node, place, OutputType(t.dtype, t.shape[1:]), "", t, skipped=1)
+        for place, t in enumerate(rows, start=count)
+    ]
+    state, results, bodies = _fixed_point(graph, node, values[:count], lambda leaves: {
+        x.name: leaf for x, leaf in zip(body.input, (*leaves, *slices), strict=True)
+    }, body, 0, 0)  # fmt: skip
+    return graph.opaque(node, inputs, [*state, *(_stacked(graph, v, SameAs(count, 0)) for v in results)], bodies)
 
 
 def _fixed_point(
-    graph: Nested, node: ModelNode, first: list[Value], known: Any, body: GraphProto, skipped: int
-) -> tuple[list[OutputType], list[Value]]:
-    """Return the types of what a loop carries, which each pass keeps, and the values that one pass adds."""
+    graph: Nested, node: ModelNode, first: list[Value], known: Any, body: GraphProto, start: int, skipped: int
+) -> tuple[list[OutputType], list[Value], list[list[Value]]]:
+    """Return the types of what a loop carries, which each pass keeps, and the values that one pass adds.
+
+    What is carried stands from number *start* of the body's inputs, and from number *skipped* of its outputs.  The last
+    is all that the body returns of any values of these types; nothing if the types are not known.
+    """
     kinds: list[OutputType] = []
     for v in first:
         kinds.append(OutputType(None, None) if isinstance(v, Items | Unshaped) else _type(graph.tensor(v)))
-    for _ in range(MAX_LOOP_PASSES):
-        leaves = [_leaf(kind, f"carried_{k}", node) for k, kind in enumerate(kinds)]
-        found = graph.inside(body, known(leaves))
+    for number in range(MAX_LOOP_PASSES):
+        text = f"{graph.digest_of(node)} {number}"
+        leaves = [
+            any_value(graph, node, place, kind, text, v)
+            for place, (kind, v) in enumerate(zip(kinds, first, strict=True), start=start)
+        ]
+        found = graph.inside(node, body, known(leaves), text)
         after = found[skipped : skipped + len(first)]
         shared = [
             OutputType(None, None) if kind.shape is None else joined(graph, leaf, v)
@@ -128,9 +158,10 @@ def _fixed_point(
             news.append(kind if same else _widened(kind, new))
         kinds = news
         if not changed:
-            return kinds, found[skipped + len(first) :]
+            tensors = not any(isinstance(v, Items | Unshaped) for v in first)
+            return kinds, found[skipped + len(first) :], [found] if tensors else []
     kinds = [OutputType(kind.dtype, None) for kind in kinds]
-    return kinds, [Unshaped(graph.tensor(np.zeros(0))) for _ in found[skipped + len(first) :]]
+    return kinds, [Unshaped(graph.tensor(np.zeros(0))) for _ in found[skipped + len(first) :]], []
 
 
 def _kept(kind: tuple[Any, ...], before: tuple[Any, ...], after: tuple[Any, ...] | None) -> bool:
@@ -152,15 +183,40 @@ def _widened(kind: OutputType, new: OutputType) -> OutputType:
     return OutputType(kind.dtype, tuple(a if a == b else UnknownExtent() for a, b in pairs))
 
 
-def _leaf(kind: OutputType, name: str, node: ModelNode) -> Value:
-    if kind.shape is None:
-        return Unshaped(tensor((), kind.dtype, name))
-    unique = f"{name}.{next(onnx_model.COUNT)}"
-    entries = [
-        symbol_of(Dim(f"{name}.{axis}", e.least, None, process=unique)) if isinstance(e, UnknownExtent) else e
-        for axis, e in enumerate(kind.shape)
-    ]
-    return tensor(entries, kind.dtype, name)
+def any_value(
+    graph: Nested,
+    node: ModelNode,
+    place: int,
+    kind: OutputType,
+    text: str,
+    first: Value | None = None,
+    skipped: int = 0,
+) -> Value:
+    """Return any value of this type, for input number *place* of the body of a loop that *text* tells from others.
+
+    It is an opaque function of *first*: the value that the loop starts with, or takes rows of, which are then without
+    the first *skipped* axes.  Its extents are those of *first*, but for the unknown ones.  So two of them have one type
+    if they are one function of equal values.  Loops in one another have different ones.  Loops beside each other may
+    share them, since what is proved of them holds for all values.
+    """
+    if isinstance(first, Items | Unshaped):
+        return Unshaped(tensor((), kind.dtype, f"input_{place}"))
+    entries = None
+    if kind.shape is not None:
+        entries = tuple(
+            e if isinstance(e, UnknownExtent) else SameAs(0, axis + skipped) for axis, e in enumerate(kind.shape)
+        )
+    identity = digest(f"{text} {place}")
+    (made,) = opaque(
+        f"{node.title}.input",
+        [] if first is None else [graph.tensor(first)],
+        (("loops", graph.loops), ("place", place), ("extents", entries)),
+        [OutputType(kind.dtype, entries)],
+        stem=f"pass_{identity[:6]}",
+        identity=identity,
+    )
+    assert made is not None
+    return made
 
 
 def _stacked(graph: Nested, value: Value, count: Any) -> OutputType:
