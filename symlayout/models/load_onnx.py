@@ -300,14 +300,30 @@ class OnnxEvaluation(Evaluation):
         read = [self.tensor(value) for value in around if value is not None and not isinstance(value, Items)]
         read += [t for t in operands if t is not None]
         facts = operand_of(node.title, read).facts.fork() if read else Facts()
-        demands = len(facts.requirements)
+        dims, demands = set(facts.dims), len(facts.requirements)
         try:
-            for t in returned:
-                if not facts.includes(t.facts):
-                    facts.merge(t.facts)
+            _merge(facts, returned)
+            origins = self._unread_origins(returned, facts.dims.keys() - dims)
+            _merge(facts, origins)
         except ShapeError:  # a branch is valid for no sizes for which the others are
             return None
-        return None if len(facts.requirements) > demands else returned
+        return None if len(facts.requirements) > demands else [*origins, *returned]
+
+    def _unread_origins(self, returned: Sequence[Tensor], own: Collection[str]) -> list[Tensor]:
+        """Return the values whose extents, dims of their *own*, subgraphs return without reading their elements."""
+        found: list[Tensor] = []
+        seen: set[int] = set()
+        waiting = list(returned) if own else []
+        while waiting:
+            nodes = [node for t in waiting for node in t.graph() if id(node) not in seen]
+            seen |= {id(node) for node in nodes}
+            read = {id(node): {name for x in node.inputs for name in x.facts.dims} for node in nodes}
+            own = {*own} - {n for t in nodes if t.body is not None for n in t.facts.dims.keys() - read[id(t)]}
+            shown = dict.fromkeys(name for t in waiting for name in t.facts.dims if name in own)
+            places = {id(t): t for t, _ in (self._places[name] for name in shown if name in self._places)}
+            waiting = [t for key, t in places.items() if key not in seen]
+            found = [*waiting, *found]  # a value stands after those that it has extents of
+        return found
 
     def _by_shape_inputs(
         self, node: ModelNode, inputs: Sequence[Value | None], types: list[OutputType | None]
@@ -424,6 +440,12 @@ class OnnxEvaluation(Evaluation):
         if any(v is None for v in found):
             raise FormatError("an output of a subgraph is left out")
         return [v for v in found if v is not None]
+
+
+def _merge(facts: Facts, tensors: Iterable[Tensor]) -> None:
+    for t in tensors:
+        if not facts.includes(t.facts):
+            facts.merge(t.facts)
 
 
 def _without_graphs(node: ModelNode) -> list[tuple[str, Any]]:

@@ -94,6 +94,13 @@ def test_a_gemm_in_a_loop_is_the_product_and_the_sum(other: dict[str, str], tmp_
     are_two(before, after, layer(tmp_path / "other.onnx", fused=True, **other))
 
 
+def test_values_that_start_alike_are_told_apart(tmp_path: Path) -> None:
+    before, after = (layer(tmp_path / f"{k}.onnx", fused=bool(k), first="x, x") for k in range(2))
+    are_one(before, after)
+    are_two(before, after, layer(tmp_path / "other.onnx", fused=True, first="x, x", state="k"))
+    are_two(before, after, layer(tmp_path / "swapped.onnx", fused=True, first="x, x", ends="k1, h1"))
+
+
 def test_values_around_are_compared_wherever_they_are_computed(tmp_path: Path) -> None:
     """What does not change from pass to pass may be computed in the body, or around it and by another name."""
 
@@ -169,29 +176,49 @@ def test_a_constant_that_a_branch_computes_may_be_folded(other: dict[str, Any], 
 def test_what_a_branch_demands_of_sizes_is_not_demanded_where_it_is_not_taken(tmp_path: Path) -> None:
     """One branch takes even sizes only.  The other ones differ for odd sizes."""
 
-    def made(name: str, *otherwise: NodeProto) -> Path:
+    def made(name: str, pairs: str, *otherwise: NodeProto) -> Path:
         constants = {"pairs": np.array([-1, 2]), "all": np.array([-1]), "two": np.array([2]), "zero": np.array([0])}
-        then = [node("Reshape", "x, pairs", "t0"), node("Reshape", "t0, all", "t")]
+        then = [node("Reshape", f"x, {pairs}", "s"), node("ReduceSum", "s", "t", keepdims=0)]
         branches = [body(steps, "", end, **constants) for steps, end in ((then, "t"), (otherwise, "e"))]
         choice = node("If", "c", "y", then_branch=branches[0], else_branch=branches[1])
         return written(tmp_path / f"{name}.onnx", choice, rank=1)
 
-    size = [node("Shape", "x", "s"), node("Div", "s, two", "h"), node("Mul", "h, two", "even")]
-    before = made("before", node("Neg", "x", "e"))
-    cut = made("cut", node("Neg", "x", "m"), *size, node("Slice", "m, zero, even", "e"))
+    size = [node("Shape", "x", "n0"), node("Div", "n0, two", "half"), node("Mul", "half, two", "even")]
+    cut = [*size, node("Slice", "x, zero, even", "s"), node("ReduceMax", "s", "e", keepdims=0)]
+    before = made("before", "pairs", node("ReduceMax", "x", "e", keepdims=0))
     are_one(before, before)
-    are_two(before, before, cut)
+    are_two(before, before, made("other", "pairs", *cut))
 
 
-def test_an_extent_that_depends_on_data_in_a_branch_is_one(tmp_path: Path) -> None:
-    def made(name: str, *ends: NodeProto) -> Path:
-        then = body([node("NonZero", "x", "t0"), *ends], "", "t")
-        otherwise = body([node("NonZero", "z", "e")], "", "e")
-        return written(tmp_path / f"{name}.onnx", node("If", "c", "y", then_branch=then, else_branch=otherwise))
+@pytest.mark.parametrize("read", [True, False], ids=["read", "size only"])
+def test_extents_that_depend_on_data_in_a_branch_are_one(read: bool, tmp_path: Path) -> None:
+    """The size of a value may be all that is read of it."""
 
-    before = made("before", *(node("Transpose", f"t{k}", t, perm=[1, 0]) for k, t in ((0, "t1"), (1, "t"))))
-    are_one(before, made("after", node("Identity", "t0", "t")))
-    are_two(before, before, made("other", node("Neg", "t0", "t")))
+    def made(name: str, of: str, *steps: NodeProto) -> Path:
+        ends = [node("Shape", "places", "size"), node("ConstantOfShape", "size", "t")]
+        ends = [node("Cast", "places", "t", to=1)] if read else ends
+        then = body([*steps, node("NonZero", of, "places"), *ends], "", "t")
+        otherwise = body([node("NonZero", "z", "p"), node("Cast", "p", "e", to=1)], "", "e")
+        choice = node("If", "c", "chosen", then_branch=then, else_branch=otherwise)
+        return written(tmp_path / f"{name}.onnx", choice, node("Relu", "chosen", "y"))
+
+    turned = [node("Transpose", name, f"{name}t", perm=[1, 0]) for name in ("x", "xt")]
+    before = made("before", "xtt", *turned)
+    are_one(before, made("after", "x"))
+    are_two(before, before, made("other", "z"))
+
+
+def test_extents_that_depend_on_data_in_a_pass_are_one(tmp_path: Path) -> None:
+    def made(name: str, *steps: NodeProto, of: str = "s") -> Path:
+        ends = [node("NonZero", of, "p"), node("Shape", "p", "size"), node("ReduceSum", "size", "t", keepdims=0)]
+        ends += [node("Cast", "t", "u", to=1), node("Add", "h, u", "h1"), node("Cast", "p", "row", to=1)]
+        pass_ = body([*steps, *ends], "i, go, h", "go, h1, row")
+        return written(tmp_path / f"{name}.onnx", node("Loop", "n, c, x", "y, rows", body=pass_), outputs=("y", "rows"))
+
+    before = made("before", node("MatMul", "h, w", "p0"), node("Add", "p0, b", "s"))
+    fused = node("Gemm", "h, w, b", "s")
+    are_one(before, made("after", fused))
+    are_two(before, before, made("other", fused, of="h"))
 
 
 # ---------------------------------------------------------------------- scans
@@ -222,7 +249,9 @@ def test_transposes_that_undo_each_other_in_a_scan_are_nothing(other: dict[str, 
 # ---------------------------------------------------------------------- bodies within bodies
 
 
-def nested(path: Path, *, fused: bool, reads: str = "g", c: str = "go2", ends: str = "g1", bias: str = "b") -> Path:
+def nested(
+    path: Path, *, fused: bool, reads: str = "g", c: str = "go2", ends: str = "g1", bias: str = "b", first: str = "h"
+) -> Path:
     """Write a loop in a loop, with a choice in it."""
     steps = [node("MatMul", f"{reads}, w", "p"), node("Add", f"p, {bias}", "t")]
     if fused:
@@ -230,7 +259,7 @@ def nested(path: Path, *, fused: bool, reads: str = "g", c: str = "go2", ends: s
     choice = node("If", c, "g1", then_branch=body(steps, "", "t"), else_branch=body([node("Neg", "h", "e")], "", "e"))
     odd = [node("Mod", "i2, two", "m"), node("Equal", "m, zero", "odd")]
     inner = body([*odd, choice], "i2, go2, g", f"odd, {ends}", two=np.int64(2), zero=np.int64(0))
-    outer = body([node("Loop", "i, go, h", "h1", body=inner)], "i, go, h", "go, h1")
+    outer = body([node("Loop", f"i, go, {first}", "h1", body=inner)], "i, go, h", "go, h1")
     return written(path, node("Loop", "n, c, x", "y", body=outer))
 
 
@@ -241,6 +270,12 @@ def test_bodies_within_bodies_are_compared_as_they_are_alone(other: dict[str, st
     before, after = nested(tmp_path / "before.onnx", fused=False), nested(tmp_path / "after.onnx", fused=True)
     are_one(before, after)
     are_two(before, after, nested(tmp_path / "other.onnx", fused=True, **other))
+
+
+def test_loops_within_loops_that_start_alike_are_told_apart(tmp_path: Path) -> None:
+    before, after = (nested(tmp_path / f"{k}.onnx", fused=bool(k), first="x") for k in range(2))
+    are_one(before, after)
+    are_two(before, after, nested(tmp_path / "other.onnx", fused=True, first="x", reads="h"))
 
 
 # ---------------------------------------------------------------------- at random
