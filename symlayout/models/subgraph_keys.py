@@ -1,5 +1,9 @@
 """Text that two subgraphs share only if they are one function of their inputs and of the values around them.
 
+What branches and passes of loops return is compared by the prover, as operands of their node
+(`symlayout.models.onnx_nodes.control_flow`).  The text is for the nodes for which that is not possible, such as loops
+that carry sequences, and names the extents that nodes bring in.
+
 A subgraph is a graph of data: the order of its nodes and the names of its values have no meaning, a node that no output
 needs does nothing, Identity copies, and equal nodes of equal values compute equal values.  So the text of a value is
 made of its operation and the texts of what that reads.  A constant is known by its bits, whether it is an initializer
