@@ -377,4 +377,4 @@ def test_models_that_are_proved_equal_compute_equal_values(tmp_path: Path) -> No
             assert found == results or verdict is not PROVED, (seed, changed)
             proved, others = proved + (verdict is PROVED), others + (found != results)
     assert proved > 10
-    assert others > 80
+    assert others > 60
