@@ -94,6 +94,7 @@ def test_a_claim_that_fails_takes_less_work_where_values_are_told_apart() -> Non
     assert 3 * spent[0] < spent[1]
 
 
+@pytest.mark.slow
 def test_the_first_pair_that_differs_is_told_apart_before_it_has_visited_all_goals() -> None:
     deep = X
     for _ in range(3):  # values stay small
