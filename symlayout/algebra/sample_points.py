@@ -6,9 +6,10 @@ is not constant.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from math import isqrt
+from types import MappingProxyType
 
 from symlayout.algebra.fact_store import DIGIT, drop
 from symlayout.algebra.intervals import Intervals, holds_at
@@ -66,10 +67,19 @@ class Samples(Intervals):
                     self._samples.append(sample)
         return self._samples
 
-    def _sample(self, trial: int, *more: Extent) -> dict[str, int] | None:
-        """Return values of all symbols at which the facts hold and *more* is >= 0, or None.
+    def point(self, given: Mapping[str, int], trial: int) -> dict[str, int] | None:
+        """Return values of all symbols at which the facts hold, or None; those *given* have these values.
 
         Each *trial* starts from other values.
+        """
+        return self._sample(trial, given=given)
+
+    def _sample(
+        self, trial: int, *more: Extent, given: Mapping[str, int] = MappingProxyType({})
+    ) -> dict[str, int] | None:
+        """Return values of all symbols at which the facts hold and *more* is >= 0, or None.
+
+        Each *trial* starts from other values.  Symbols that are *given* have these values.
 
         Symbols get values in their order.  Where a fact fails, the search backtracks to the last symbol with a value
         that is still untried.
@@ -85,9 +95,8 @@ class Samples(Intervals):
                 break
             name = order[len(values)]
             if len(left) == len(values):
-                tried = self._sample_values(name, trial, len(values), values)
-                facts = due.get(name, ())
-                left.append(chain(tried, self._ends_by_facts(name, facts, values), self._roots(name, facts, values)))
+                is_given = name in given
+                left.append(iter([given[name]]) if is_given else self._tried(name, trial, due.get(name, ()), values))
             value = next(left[-1], None)
             if value is not None:
                 values[name] = value
@@ -100,6 +109,11 @@ class Samples(Intervals):
             else:
                 return None
         return values if len(values) == len(order) else None
+
+    def _tried(self, name: str, trial: int, facts: Iterable[Poly], values: dict[str, int]) -> Iterator[int]:
+        """Return the values to try for a symbol, of which *facts* are the last that mention it."""
+        tried = self._sample_values(name, trial, len(values), values)
+        return chain(tried, self._ends_by_facts(name, facts, values), self._roots(name, facts, values))
 
     def _ends_by_facts(self, name: str, facts: Iterable[Poly], values: dict[str, int]) -> Iterator[int]:
         """Yield the least and the greatest value of the digit *name* with which *facts* hold, at the given *values*."""

@@ -104,6 +104,8 @@ class Decision(ReadDecision):
         try:
             self._compare_functions(a, b, at, bt, facts)
         except Stuck:
+            if self.congruence.differ_at(a, b, at, bt, facts):
+                raise
             reads = SideRead(a, tuple(at), None, ()), SideRead(b, tuple(bt), None, ())
             if self.are_one_element(*reads, facts) or are_products_of_one_sign(self, reads, facts):
                 self.congruence.direct = True  # certificates have no such pairs
@@ -198,7 +200,8 @@ class Decision(ReadDecision):
             # Values that differ somewhere are seldom equal at one place of both: that is looked into once.  Values of
             # other extents are parts of each other.
             of_one_shape = order is not None and _are_of_one_shape(a, b, order, facts)
-            if self.depth >= (1 if of_one_shape else _DEEPEST):
+            too_deep = self.depth >= (1 if of_one_shape else _DEEPEST)
+            if too_deep or self.congruence.differ_at(a, b, at, bt, facts):
                 raise Stuck(f"{a.name} and {b.name} compute the same", (*at, *bt))
             why = self._compare_operands(a, b, at[: a.batch], bt[: b.batch], facts)
             self.congruence.direct = True

@@ -101,6 +101,10 @@ class Congruence:
             return False
         return self.samples.differ(a, b, (*order, *range(len(order), a.rank)))
 
+    def differ_at(self, a: Tensor, b: Tensor, at: Sequence[Extent], bt: Sequence[Extent], facts: Facts) -> bool:
+        """Return whether *a* at *at* is seen not to be *b* at *bt*, if the sides were evaluated."""
+        return self.samples is not None and self.samples.differ_at(a, b, at, bt, facts)
+
     @property
     def goals_untold(self) -> int | None:
         """The most goals that a pair may visit before it is asked whether it differs; None where that was asked."""

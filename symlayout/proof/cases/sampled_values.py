@@ -2,7 +2,8 @@
 
 A graph has many values of one shape and one function, such as all sums along a residual stream.  To try to prove two of
 them equal that are not takes longer than any proof of two that are.  So both sides are evaluated once, and a few
-numbers are kept of each value: pairs whose numbers are far apart are left out.  This never proves anything.
+numbers are kept of each value: pairs whose numbers are far apart are left out.  So are pairs of elements, such as those
+of a query and a key that one product computes: they are looked up at a few places.  This never proves anything.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy as np
 
 from symlayout.algebra.enumerate_sizes import sizes
 from symlayout.algebra.facts import Facts
+from symlayout.algebra.polynomial import Extent, evaluate, names_of
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.maps.evaluate_bodies import each_value, stirred
 from symlayout.maps.gather_elements import int_extents
@@ -25,12 +27,15 @@ from symlayout.tensors.chain import Tensor
 
 Array = np.ndarray[Any, Any]
 
-_LEAST = (3, 1)  # extents of dims: at those of 1, much is equal that is not at others
+_LEAST = ((3, 1 << 28), (2, 1 << 33), (1, 1 << 33))
+"""Extents of dims, and the most elements that bodies read there; at those of 1, much is equal that is not at others."""
+
 _MOST_SIZES = 2000  # sizes that are tried, to find one that is valid
-_MOST_WORK = 1 << 33  # most elements that bodies read
 _DRAW = 200  # elements of about 1
 _APART = 2e-3  # of the size of the elements: rounding in another order does not explain more
 _APART_SHORT = 0.05  # the same for elements of less than 4 bytes
+_PLACES = 4  # at which elements are compared
+_MOST_KEPT = 1 << 28  # bytes of elements that are kept
 _NOISE = 100  # times what rounding of the inputs changes a value by
 
 
@@ -42,6 +47,9 @@ class SampledValues:
     sides: tuple[Sequence[Tensor], Sequence[Tensor]]
     _numbers: dict[int, Array] | None = None
     _noise: dict[int, Array] = field(default_factory=dict)
+    _size: dict[str, int] = field(default_factory=dict)  # the values of all symbols there
+    _elements: dict[int, Array] = field(default_factory=dict)
+    _element_noise: dict[int, float] = field(default_factory=dict)
 
     @property
     def are_known(self) -> bool:
@@ -58,9 +66,29 @@ class SampledValues:
             return False
         in_order = list(order) == list(range(a.rank))  # else only what does not depend on it is compared
         noise = self._noise.get(id(a), np.zeros_like(x))
-        share = _APART if a.dtype is None or a.dtype.itemsize >= 4 or a.dtype.kind in "biu" else _APART_SHORT
-        apart = np.abs(x - y) > share * np.maximum(x[-1], y[-1]) + _NOISE * noise
+        apart = np.abs(x - y) > _share(a) * np.maximum(x[-1], y[-1]) + _NOISE * noise
         return bool(np.any(apart if in_order else apart[_PLACED:]))
+
+    def differ_at(self, a: Tensor, b: Tensor, at: Sequence[Extent], bt: Sequence[Extent], facts: Facts) -> bool:
+        """Return whether *a* at *at* is seen not to be *b* at *bt*, at a place where *facts* hold.
+
+        False if that is not known.
+        """
+        if self._numbers is None or id(a) not in self._elements or id(b) not in self._elements:
+            return False
+        arrays = self._elements[id(a)], self._elements[id(b)]
+        size = max(float(self._numbers[id(t)][-1]) for t in (a, b))
+        share = _share(a)
+        for trial in range(_PLACES):
+            place = facts.point(self._size, trial)
+            if place is None:
+                return False
+            x, y = (_element(*read, place) for read in zip(arrays, (at, bt), strict=True))
+            if x is None or y is None:
+                return False
+            if abs(x - y) > share * max(abs(x), abs(y), size) + _NOISE * self._element_noise.get(id(a), 0.0):
+                return True
+        return False
 
     def _evaluate(self) -> None:
         """Evaluate both sides, and the first one again with inputs that are changed by rounding."""
@@ -76,17 +104,25 @@ class SampledValues:
         arrays = {leaf.key: sample(leaf, _DRAW) for t in sides for leaf in found[id(t)].arguments()}
         moved = {key: stirred(array) for key, array in arrays.items()}
         first = [t for side in self.sides[:1] for t in side]
+        kept = 0
         for tensors, given_arrays, numbers in ((sides, arrays, self._numbers), (first, moved, self._noise)):
             names = {id(found[id(node)]): id(node) for t in tensors for node in t.graph()}
             for node, value in each_value([found[id(t)] for t in tensors], given_arrays, partial=True):
-                if node.body is not None and value is not None and (made := _numbers_of(value, node)) is not None:
-                    numbers[names[id(node)]] = made
+                if node.body is None or value is None or (made := _numbers_of(value, node)) is None:
+                    continue
+                name = names[id(node)]
+                numbers[name] = made
+                if numbers is self._noise and name in self._elements:
+                    self._element_noise[name] = _largest_difference(value, self._elements[name])
+                elif numbers is self._numbers and kept + value.nbytes <= _MOST_KEPT:
+                    kept += value.nbytes
+                    self._elements[name] = np.broadcast_to(value, int_extents(node))
         self._noise = {key: np.abs(x - self._numbers[key]) for key, x in self._noise.items() if key in self._numbers}
 
     def _bound(self, nodes: Sequence[Tensor]) -> dict[int, Tensor] | None:
         """Return *nodes*, each after its inputs, by ``id`` and at a small size that is valid; None without one."""
         evaluation = self.facts.evaluation()
-        for least in _LEAST:
+        for least, most_work in _LEAST:
             for values in islice(sizes(self.facts, dict.fromkeys(self.facts.dims, least)), _MOST_SIZES):
                 known = evaluation(values)
                 if self.facts.failing(known) is not None:
@@ -96,7 +132,8 @@ class SampledValues:
                     work = work_of(made.values())
                 except (ShapeError, InconclusiveError):
                     continue
-                if work <= _MOST_WORK:
+                if work <= most_work:
+                    self._size = known
                     return made
                 break
         return None
@@ -112,6 +149,25 @@ def _made(nodes: Sequence[Tensor], values: Mapping[str, int]) -> dict[int, Tenso
 _PLACED = 2  # numbers that depend on the places of the elements
 
 
+def _share(t: Tensor) -> float:
+    """Return which part of the size of its elements rounding in another order does not explain."""
+    return _APART if t.dtype is None or t.dtype.itemsize >= 4 or t.dtype.kind in "biu" else _APART_SHORT
+
+
+def _element(array: Array, at: Sequence[Extent], place: Mapping[str, int]) -> float | None:
+    """Return the element that is read where symbols have these values; None if they say of no element."""
+    if not all(names_of(e) <= place.keys() for e in at):
+        return None
+    coords = tuple(evaluate(e, place) for e in at)
+    if len(coords) != array.ndim or not all(0 <= c < n for c, n in zip(coords, array.shape, strict=True)):
+        return None
+    return float(array[coords])
+
+
+def _largest_difference(a: Array, b: Array) -> float:
+    return float(np.abs(a.astype(np.float64) - b).max(initial=0.0))
+
+
 def _numbers_of(value: Array, node: Tensor) -> Array | None:
     """Return two weighted sums of the elements, their mean, the mean of their sizes, and the root of that of squares.
 
@@ -122,15 +178,18 @@ def _numbers_of(value: Array, node: Tensor) -> Array | None:
     flat = np.broadcast_to(value, int_extents(node)).astype(np.float64).ravel()
     if not np.isfinite(flat).all():
         return None
-    placed = [_weighted(flat, weights) / np.sqrt(size) for weights in _weights()]
+    placed = _weighted(flat) / np.sqrt(size)
     return np.array([*placed, flat.mean(), np.abs(flat).mean(), np.sqrt(np.square(flat).mean())])
 
 
-def _weighted(flat: Array, weights: Array) -> float:
-    """Return a weighted sum; the weights start again after the last one."""
-    whole = flat.size // weights.size * weights.size
-    blocks = flat[:whole].reshape(-1, weights.size) @ weights
-    return float(blocks.sum() + flat[whole:] @ weights[: flat.size - whole])
+def _weighted(flat: Array) -> Array:
+    """Return the weighted sums; the weights start again after the last one."""
+    weights = _weights()
+    length = weights.shape[1]
+    whole = flat.size // length * length
+    folded = flat[:whole].reshape(-1, length).sum(axis=0)
+    folded[: flat.size - whole] += flat[whole:]
+    return np.asarray((weights * folded).sum(axis=1))  # a product of matrices would start threads
 
 
 @cache

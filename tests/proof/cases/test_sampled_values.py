@@ -80,6 +80,68 @@ def test_sizes_are_found_that_meet_the_requirements() -> None:
     assert samples(y, z).differ(y, z, (0, 1))
 
 
+def seen_apart(y: Tensor, step: int, *, most: int) -> bool:
+    """Return whether ``y[k]`` and ``y[k + step]`` are told apart for ``0 <= k <= most``."""
+    seen = samples(y, y)
+    seen.differ(y, y, (0,))
+    facts = y.facts.fork()
+    k = facts.add_digit("#7", most + 1)
+    return seen.differ_at(y, y, (k,), (k + step,), facts)
+
+
+def test_elements_are_told_apart_where_the_facts_hold_and_nowhere_else() -> None:
+    x = sl.tensor("6", dtype="float32", name="x")
+    again = sl.onnx.exp(sl.concatenate([x[:3], x[:2], x[5:]], 0))  # elements 3 and 4 are 0 and 1 again
+    assert not seen_apart(again, 0, most=5)
+    assert not seen_apart(again, 3, most=1)
+    assert seen_apart(again, 3, most=2)
+    assert seen_apart(again, 1, most=4)
+    assert not seen_apart(again, 6, most=4)  # there are no such elements
+
+
+def test_elements_that_rounding_changes_are_not_told_apart() -> None:
+    x = sl.tensor("N, 6", dtype="float32", name="x")
+    large = sl.onnx.mul(x, np.float32(1e6))
+    noise = sl.onnx.sub(sl.onnx.add(x, np.float32(1e6)), np.float32(1e6))
+    for y, z, apart in ((large, sl.onnx.mul(x, np.float32(1e6 + 1)), False), (noise, sl.onnx.exp(x), True)):
+        seen = samples(y, z)
+        assert not seen.differ_at(y, z, (0, 0), (0, 0), y.facts)  # nothing was evaluated yet
+        seen.differ(y, z, (0, 1))
+        assert seen.differ_at(y, z, (0, 0), (0, 0), y.facts) == apart
+
+
+def windowed_attention(*, scaled_query: bool) -> Tensor:
+    """Return the weights of attention within windows of a rolled image, as in a Swin Transformer."""
+    rng = np.random.default_rng(1)
+    w, b = rng.standard_normal((8, 24)).astype(np.float32), rng.standard_normal(24).astype(np.float32)
+    rolled = sl.roll(sl.tensor("N, 8, 8, 8", dtype="float32", name="x"), (-2, -2), (1, 2))
+    windows = sl.transpose(sl.reshape(rolled, (-1, 2, 4, 2, 4, 8)), (0, 1, 3, 2, 4, 5))
+    joined = sl.onnx.add(sl.onnx.mat_mul(sl.reshape(windows, (-1, 16, 8)), w), b)
+    heads = sl.transpose(sl.reshape(joined, (-1, 16, 3, 2, 4)), (2, 0, 3, 1, 4))
+    query, key = heads[0], sl.transpose(heads[1], (0, 1, 3, 2))
+    scale = np.float32(0.35)
+    made: Tensor
+    if scaled_query:
+        made = sl.onnx.mat_mul(sl.onnx.mul(query, scale), key)
+    else:
+        made = sl.onnx.mul(sl.onnx.mat_mul(query, key), scale)
+    return made
+
+
+@pytest.mark.slow
+def test_parts_of_one_value_are_told_apart_by_their_elements() -> None:
+    left, right = windowed_attention(scaled_query=True), windowed_attention(scaled_query=False)
+    spent = []
+    for seen in (samples(left, right), None):
+        facts = left.facts.fork()
+        facts.merge(right.facts)
+        known = Congruence(facts, 40_000, frozenset({"fold-batchnorm"}), samples=seen)
+        start = facts.effort
+        assert not isinstance(_attempt(left, right, facts, known, finite=False), str)
+        spent.append(facts.effort - start)
+    assert 3 * spent[0] < spent[1], spent
+
+
 @pytest.mark.slow
 def test_a_claim_that_fails_takes_less_work_where_values_are_told_apart() -> None:
     ws = [weights(6, 6) for _ in range(6)]
