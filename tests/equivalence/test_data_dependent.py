@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from onnx import NodeProto
 
@@ -318,3 +319,47 @@ def test_values_that_bring_in_extents_are_compared_once(tmp_path: Path, monkeypa
     verdicts = sl.verify(before, after, run=False).outputs
     assert {name for name, verdict in verdicts.items() if verdict is sl.Verdict.PROVED} == {"y0", "y1", "y2"}
     assert 0 < len(compared) <= (2 * count) ** 2
+
+
+@pytest.mark.parametrize(("value", "count"), [(1.0, 6), (0.0, 0), (-0.0, 0), (np.nan, 6), (True, 6), (0, 0)])
+def test_the_places_of_a_constant_are_as_many_as_it_says(value: float, count: int) -> None:
+    n, m = sl.dims("N M")
+    places = sl.onnx.non_zero(sl.onnx.constant_of_shape((n, m), np.array([value])))
+    assert places.shape == (2, n * m if count else 0)
+    found = sl.interpret(places, dims={n: 2, m: 3})
+    assert found.tolist() == [list(k) for k in np.nonzero(np.full((2, 3), value))]
+    assert found.shape == (2, count)
+
+
+def test_the_places_of_other_constants_depend_on_data() -> None:
+    x = sl.tensor("N, 3", "float32", "x")
+    for source in (x, sl.pad(sl.onnx.constant_of_shape(x.shape[:1]), (1, 1)), sl.constant(np.eye(3))):
+        assert str(sl.onnx.non_zero(source).shape[-1]).startswith("nnz")
+
+
+def _strided(path: Path, *, plain: bool = False, row: int = 4, all_places: bool = True) -> Path:
+    """Write windows of an input as torch exports `as_strided`: gathered from all elements, by sums of places."""
+    nodes = [
+        node("Shape", "x", "extents"),
+        node("ConstantOfShape", "extents", "ones", value=tensor([int(all_places)], name="one")),
+        node("NonZero", "ones", "found"),
+        node("Split", "found", "r, c", axis=0),
+        node("Mul", "r, row", "down"),
+        *([] if plain else [node("Mul", "c, step", "across")]),
+        node("Add", "down, c" if plain else "down, across", "at"),
+        node("Reshape", "x, all", "flat"),
+        node("Gather", "flat, at", "y", axis=0),
+    ]
+    constants = (tensor([row], name="row"), tensor([1], name="step"), tensor([-1], name="all"))
+    path.write_bytes(model(nodes, [value_info("x", ("N", 4))], outputs=("y",), constants=constants))
+    return path
+
+
+def test_windows_that_are_gathered_at_places_of_a_constant_are_one(tmp_path: Path) -> None:
+    before, after = _strided(tmp_path / "before.onnx"), _strided(tmp_path / "after.onnx", plain=True)
+    found = sl.verify(before, after)
+    assert found.verdict is sl.Verdict.PROVED
+    assert sl.check(found.certificate, before=before, after=after)
+    for k, mutant in enumerate(({"row": 3}, {"all_places": False})):
+        other = _strided(tmp_path / f"{k}.onnx", plain=True, **mutant)  # type: ignore[arg-type]
+        assert sl.verify(before, other).verdict is sl.Verdict.REFUTED

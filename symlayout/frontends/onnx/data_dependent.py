@@ -18,6 +18,7 @@ from symlayout.frontends.onnx.operator import as_tensor, is_known, known, operat
 from symlayout.frontends.rank import require_rank
 from symlayout.language.sympy_bridge import fresh
 from symlayout.ops.axes import moveaxis
+from symlayout.proof.fills.fills_of_operands import everywhere
 from symlayout.tensors.chain import Tensor
 
 _REDUCTION = ("none", "add", "mul", "max", "min")
@@ -27,11 +28,14 @@ _REDUCTION = ("none", "add", "mul", "max", "min")
 def non_zero(X: Tensor) -> Tensor:
     """Return the coordinates of the elements that are not 0, in row-major order: one column for each.
 
-    Their number is a new dim, at most the number of elements.
+    Their number is a new dim, at most the number of elements.  Of a constant that is the same everywhere, it is known.
     """
+    total = math.prod(X.shape)
+    value = everywhere([X])
+    if value is not None and value.dtype.kind in "biuf":
+        return whole("nonzero", [X], (X.rank, total if value else 0), function=core.nonzero, dtype=np.int64)
     count = fresh("nnz", 0)
-    limits = [(count, math.prod(X.shape))]
-    return whole("nonzero", [X], (X.rank, count), function=core.nonzero, dtype=np.int64, limits=limits)
+    return whole("nonzero", [X], (X.rank, count), function=core.nonzero, dtype=np.int64, limits=[(count, total)])
 
 
 @operator("Compress", example=("4, 5; 4", "axis=0", "2"), kinds="rank, bad_axis")
