@@ -69,7 +69,8 @@ if TYPE_CHECKING:
     from symlayout.optimize_models.optimize_model import OptimizedModel, optimize
     from symlayout.optimize_models.optimize_report import OptimizeReport
     from symlayout.proof.counterexample import Witness
-    from symlayout.proof.prove import Proof, Verdict, prove_equal
+    from symlayout.proof.prove import prove_equal
+    from symlayout.proof.verdict import Proof, Verdict
     from symlayout.run.kernel import Kernel, compile
     from symlayout.show.picture import Picture
     from symlayout.show.requirement_reasons import Reason, reasons
@@ -96,7 +97,8 @@ _LATER = {  # imported when first asked for, by the room and the module
     "OptimizeReport": "optimize_models.optimize_report",
     **dict.fromkeys(("OptimizedModel", "optimize"), "optimize_models.optimize_model"),
     "Witness": "proof.counterexample",
-    **dict.fromkeys(("Proof", "Verdict", "prove_equal"), "proof.prove"),
+    **dict.fromkeys(("Proof", "Verdict"), "proof.verdict"),
+    "prove_equal": "proof.prove",
     **dict.fromkeys(("Kernel", "compile"), "run.kernel"),
     "Picture": "show.picture",
     **dict.fromkeys(("Reason", "reasons"), "show.requirement_reasons"),

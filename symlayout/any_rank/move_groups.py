@@ -37,7 +37,8 @@ from symlayout.ops.space_batch import batch_to_space, space_to_batch
 from symlayout.ops.split import ceil_part, equal_part, near_part, sized_part, split
 from symlayout.ops.tile import repeat, tile
 from symlayout.ops.transpose import transpose
-from symlayout.proof.prove import Verdict, prove_equal
+from symlayout.proof.prove import prove_equal
+from symlayout.proof.verdict import Verdict
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.declaration import as_list, is_list
 from symlayout.tensors.input_tensor import tensor

@@ -17,11 +17,12 @@ from typing import Any
 
 from symlayout.any_rank.grouped_tensor import AnyRankTensor, Slot
 from symlayout.errors import ArrayError, InconclusiveError, ShapeError
+from symlayout.proof.certificate.check_computed import refusal_of_computed_ranks
 from symlayout.proof.certificate.checker.all_ranks import seal_of
-from symlayout.proof.certificate.computed import refusal_of_computed_ranks
 from symlayout.proof.counterexample import Witness, WitnessSearch
-from symlayout.proof.prove import Proof, Verdict, prove_equal
+from symlayout.proof.prove import prove_equal
 from symlayout.proof.pull_functions import pulled
+from symlayout.proof.verdict import Proof, Verdict
 from symlayout.tensors.chain import Tensor
 
 RANKS = range(4)  # numbers of axes of the group at which a witness is searched

@@ -17,7 +17,7 @@ from pathlib import Path
 import symlayout as sl
 from symlayout.commands.output.report import Report
 from symlayout.optimize_models.crossings.layouts import LAYOUTS
-from symlayout.proof.compare_forms import LAWS
+from symlayout.proof.laws import LAWS
 from symlayout.show.whole_file import write_file
 
 

@@ -13,7 +13,7 @@ import argparse
 
 import symlayout as sl
 from symlayout.commands.output.report import Report
-from symlayout.proof.compare_forms import LAWS
+from symlayout.proof.laws import LAWS
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -10,10 +10,12 @@ from typing import Any
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent, symbol
 from symlayout.equivalence.valid_sizes import facts_of
-from symlayout.proof.certificate.computed import refusal_of_computed
+from symlayout.proof.attempts import decide, pairs_known, pairs_of
+from symlayout.proof.certificate.check_computed import refusal_of_computed
+from symlayout.proof.certificate.computed import certificate_of_computed
 from symlayout.proof.congruence import Congruence, equal
 from symlayout.proof.counterexample import Witness
-from symlayout.proof.prove import Proof, Verdict, certificate_of_computed, decide, pairs_known, pairs_of
+from symlayout.proof.verdict import Proof, Verdict
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.computation import with_extents_of
 

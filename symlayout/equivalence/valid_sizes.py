@@ -11,8 +11,8 @@ from symlayout.algebra.facts import Facts
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.language import sympy_bridge
 from symlayout.proof.counterexample import Witness
-from symlayout.proof.prove import implies
 from symlayout.tensors.chain import Tensor
+from symlayout.tensors.requirements import implies
 
 _MOST_SIZES = 2000  # most sizes that are tried
 

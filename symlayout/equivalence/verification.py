@@ -11,10 +11,12 @@ import numpy as np
 
 from symlayout.algebra.facts import Facts
 from symlayout.equivalence.data_extents import certificate_of_data
-from symlayout.proof.certificate.computed import sealed
+from symlayout.proof.attempts import pairs_of
+from symlayout.proof.certificate.computed import certificate_of_computed
+from symlayout.proof.certificate.computed_claims import sealed
 from symlayout.proof.congruence import Congruence
 from symlayout.proof.counterexample import difference
-from symlayout.proof.prove import Proof, Verdict, certificate_of_computed, pairs_of
+from symlayout.proof.verdict import Proof, Verdict
 from symlayout.tensors.chain import Tensor
 from symlayout_codegen.forks import cached_property
 

@@ -26,20 +26,14 @@ from symlayout.errors import FormatError, ShapeError, SymlayoutError
 from symlayout.language.sympy_bridge import symbol_of
 from symlayout.models.model import Model
 from symlayout.proof.added_zeros import without_added_zeros
-from symlayout.proof.certificate.computed import refusal_of_computed
-from symlayout.proof.compare_forms import LAWS, SIGNED_ZERO
+from symlayout.proof.attempts import DEFAULT_BUDGET, FIRST_EFFORT, pairs_known
+from symlayout.proof.certificate.check_computed import refusal_of_computed
 from symlayout.proof.congruence import Congruence
 from symlayout.proof.counterexample import Witness, sample
 from symlayout.proof.idle_functions import without_idle_functions
-from symlayout.proof.prove import (
-    DEFAULT_BUDGET,
-    FIRST_EFFORT,
-    Proof,
-    Verdict,
-    check_laws,
-    pairs_known,
-    under_signed_zero,
-)
+from symlayout.proof.laws import LAWS, SIGNED_ZERO, check_laws
+from symlayout.proof.prove import under_signed_zero
+from symlayout.proof.verdict import Proof, Verdict
 from symlayout.tensors.chain import Tensor
 
 

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.language import sympy_bridge
-from symlayout.proof.prove import Proof, Verdict, prove_briefly, prove_equal
+from symlayout.proof.prove import prove_briefly, prove_equal
+from symlayout.proof.verdict import Proof, Verdict
 from symlayout.tensors.chain import Tensor, check_tensors
 from symlayout_codegen.forks import cached_property
 

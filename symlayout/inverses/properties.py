@@ -24,7 +24,9 @@ from symlayout.language import sympy_bridge
 from symlayout.maps.compose_chain import Read, Window, assume, normalise, output_digits
 from symlayout.maps.gather_elements import gathers, int_extents
 from symlayout.maps.merge_pieces import is_fork
-from symlayout.proof.prove import DEFAULT_BUDGET, Verdict, prove_equal
+from symlayout.proof.attempts import DEFAULT_BUDGET
+from symlayout.proof.prove import prove_equal
+from symlayout.proof.verdict import Verdict
 from symlayout.tensors.chain import Tensor, check_tensors
 from symlayout.tensors.declaration import UNDETERMINED
 

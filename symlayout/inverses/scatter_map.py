@@ -8,7 +8,7 @@ from typing import Any
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.inverses.find_inverse import inverse
 from symlayout.maps.sympy_maps import index_map, reached
-from symlayout.proof.prove import Proof, Verdict
+from symlayout.proof.verdict import Proof, Verdict
 from symlayout.tensors.chain import Tensor, check_tensors
 from symlayout.tensors.input_tensor import tensor
 

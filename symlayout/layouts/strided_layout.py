@@ -23,7 +23,8 @@ from symlayout.layouts.modes import Mode
 from symlayout.maps.compose_chain import Read
 from symlayout.maps.split_digits import Box, refine
 from symlayout.ops.reshape import as_strided, linear
-from symlayout.proof.prove import Verdict, prove_equal
+from symlayout.proof.prove import prove_equal
+from symlayout.proof.verdict import Verdict
 from symlayout.tensors.chain import Tensor, check_tensors
 from symlayout.tensors.declaration import as_list, is_list
 from symlayout.tensors.input_tensor import tensor

@@ -23,8 +23,10 @@ from symlayout.ops.transpose import transpose
 from symlayout.optimize_models.movement_cost import Movement
 from symlayout.optimize_models.onnx_graph import EditedGraph
 from symlayout.optimize_models.rewritten import Rewritten
-from symlayout.proof.prove import Proof, Verdict, implies, prove_equal
+from symlayout.proof.prove import prove_equal
+from symlayout.proof.verdict import Proof, Verdict
 from symlayout.tensors.chain import Tensor
+from symlayout.tensors.requirements import implies
 from symlayout.tensors.stand_in import rebased
 
 if TYPE_CHECKING:

@@ -17,7 +17,8 @@ from symlayout.optimize_models.onnx_graph import EditedGraph
 from symlayout.optimize_models.rewritten import Rewritten
 from symlayout.optimize_models.spellings.movement_digits import is_number
 from symlayout.optimize_models.spellings.spell_movement import Speller
-from symlayout.proof.prove import Verdict, prove_equal
+from symlayout.proof.prove import prove_equal
+from symlayout.proof.verdict import Verdict
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.stand_in import rebased
 

@@ -30,9 +30,12 @@ from symlayout.optimize_models.optimize_report import Change, OptimizeReport
 from symlayout.optimize_models.rewritten import Rewritten
 from symlayout.optimize_models.spellings.spell_movement import Speller
 from symlayout.optimize_models.split_products import split_products
-from symlayout.proof.prove import Proof, Verdict, check_laws, implies, prove_equal
+from symlayout.proof.laws import check_laws
+from symlayout.proof.prove import prove_equal
+from symlayout.proof.verdict import Proof, Verdict
 from symlayout.run.bound_kernels import kernel_files
 from symlayout.tensors.chain import Tensor
+from symlayout.tensors.requirements import implies
 from symlayout.tensors.stand_in import rebased
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from symlayout.optimize_models.before_after import picture
 from symlayout.optimize_models.changed_regions import ChangedRegion
 from symlayout.optimize_models.movement_cost import Cost
 from symlayout.optimize_models.rewritten import Rewritten
-from symlayout.proof.prove import Verdict
+from symlayout.proof.verdict import Verdict
 
 _MANY, _SHOWN = ("constants", "nodes"), 6  # rules that rewrite a value in many places, and how many the text names
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from symlayout.errors import InconclusiveError
-from symlayout.proof.prove import Proof
+from symlayout.proof.verdict import Proof
 
 if TYPE_CHECKING:
     from onnx import NodeProto

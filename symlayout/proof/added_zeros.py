@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from symlayout.proof.coefficients import Rounding
+from symlayout.proof.forms.coefficients import Rounding
+from symlayout.proof.forms.real_forms import Atom, Atoms, UnformedError
 from symlayout.proof.idle_functions import is_of_single_elements, stands_for, with_operands
-from symlayout.proof.real_forms import Atom, Atoms, UnformedError
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.declaration import Body
 

@@ -23,7 +23,6 @@ from symlayout.proof.cases.constant_reads import ConstantReads
 from symlayout.proof.cases.read_element import OpenSign, SideRead, Stuck, case_that_applies
 from symlayout.proof.cases.turned_signs import are_products_of_one_sign, differ_by_no_sign
 from symlayout.proof.compare_constants import near_elements
-from symlayout.proof.compare_forms import FOLD, FORMULA, REASSOCIATE, can_match, is_fused, laws_of
 from symlayout.proof.congruence import (
     Congruence,
     Pair,
@@ -37,6 +36,8 @@ from symlayout.proof.congruence import (
     ways,
 )
 from symlayout.proof.fills.covered_terms import Views, are_of_one_value, may_be_covered
+from symlayout.proof.forms.compare_forms import FORMULA, can_match, is_fused, laws_of
+from symlayout.proof.laws import FOLD, REASSOCIATE
 from symlayout.proof.one_expression import Pairs, leaves_of_one_expression, parts_of_one_expression
 from symlayout.proof.pull_functions import fills_of
 from symlayout.tensors.chain import Tensor

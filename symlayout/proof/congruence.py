@@ -17,6 +17,7 @@ from symlayout.budgets import limits
 from symlayout.errors import SymlayoutError
 from symlayout.proof.bijections import Bijection, bijections
 from symlayout.proof.cases.sampled_values import SampledValues
+from symlayout.proof.laws import REASSOCIATE
 from symlayout.tensors.chain import Tensor
 
 _DEEPEST = 4  # functions, one after the other, through which the direction of a view is followed
@@ -229,7 +230,7 @@ def ways(a: Tensor, b: Tensor, facts: Facts) -> Iterator[Way]:
         groups = _groups(moved, other, facts)
         plain = order == tuple(range(len(one)))
         if groups is not None and not (plain and len(one) == len(other)):
-            yield Way(order, groups, "" if whole or plain else "reassociate", back)
+            yield Way(order, groups, "" if whole or plain else REASSOCIATE, back)
 
 
 def reversing(a: Tensor, b: Tensor, pairs: Sequence[tuple[Tensor, Tensor]], facts: Facts) -> Iterator[Way]:
@@ -241,7 +242,7 @@ def reversing(a: Tensor, b: Tensor, pairs: Sequence[tuple[Tensor, Tensor]], fact
     assert a.body is not None
     if not may_turn(a, b, facts):
         return
-    law = "" if any_order(a) else "reassociate"
+    law = "" if any_order(a) else REASSOCIATE
     for way in ways(a, b, facts):
         signs: list[int] = []
         for v, w in pairs:
@@ -260,7 +261,7 @@ def matching(a: Tensor, b: Tensor, order: tuple[int, ...], swapped: bool, facts:
     if may_turn(a, b, facts):
         for k, found in enumerate(bijections(a, b, order, swapped, facts)):
             axes = tuple(range((b if found.back else a).inputs[0].rank - a.batch))
-            yield Way(axes, None, "" if any_order(a) else "reassociate", found.back, (), found, k)
+            yield Way(axes, None, "" if any_order(a) else REASSOCIATE, found.back, (), found, k)
 
 
 def may_turn(a: Tensor, b: Tensor, facts: Facts) -> bool:

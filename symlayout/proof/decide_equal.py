@@ -72,17 +72,34 @@ def agree(
         facts.splits = {}
         return Decision((left, right), dtype, setting, facts.effort + goals).decide(facts, None, plan=plan)
 
-    def attempt() -> Tree:
+    def decided() -> Tree:
         here = facts.fork()
         here.splits = {}
         decision = Decision((left, right), dtype, setting, here.effort + goals)
         return Same(here) if decision.are_one_expression(left, right) else decision.decide(here, None)
 
-    return _settled(attempt)
+    return _settled(decided)
 
 
-def _settled(attempt: Callable[[], R]) -> R:
-    """Return the result of *attempt*, after deciding the pairs of computed values that it needs.
+def attempt(
+    left: Tensor, right: Tensor, facts: Facts, congruence: Congruence, *, finite: bool, effort: int | None = None
+) -> Tree | str:
+    """Return the cases by which the normal form proves the claim, or the obligation that it leaves open."""
+    try:
+        dtype = dtype_of(left, right)
+        effort = congruence.goals if effort is None else effort
+        return agree(left, right, facts.fork(), dtype, shown=True, finite=finite, effort=effort, congruence=congruence)
+    except InconclusiveError as error:
+        return error.claim
+
+
+def dtype_of(left: Tensor, right: Tensor) -> Any:
+    """Return the element type of both sides; None if neither declares one."""
+    return left.dtype if left.dtype is not None else right.dtype
+
+
+def _settled(decided: Callable[[], R]) -> R:
+    """Return the result of *decided*, after deciding the pairs of computed values that it needs.
 
     A stack orders the pairs: each is decided after the pairs that it needs.  So deep graphs cause no deep recursion.
     """
@@ -90,7 +107,7 @@ def _settled(attempt: Callable[[], R]) -> R:
     while True:
         try:
             if not waiting:
-                return attempt()
+                return decided()
             waiting[-1].decide()
             waiting.pop()
         except (Pending, PendingPart) as pair:

@@ -16,10 +16,10 @@ from symlayout.compute.reductions import mean
 from symlayout.ops.axes import expand_dims, squeeze
 from symlayout.ops.concatenate import concatenate
 from symlayout.ops.reshape import reshape
-from symlayout.proof.compare_forms import REASSOCIATE
 from symlayout.proof.congruence import equal
 from symlayout.proof.fills.copies_of_terms import is_neutral
 from symlayout.proof.fills.monotone_functions import has_a_term, with_fills_of_function, with_function_inside
+from symlayout.proof.laws import REASSOCIATE
 from symlayout.proof.pull_functions import moved
 from symlayout.tensors.apply_operation import Application
 from symlayout.tensors.chain import Tensor

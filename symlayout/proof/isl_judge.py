@@ -20,6 +20,7 @@ from symlayout.algebra.facts import Dim, Facts, Requirement
 from symlayout.algebra.polynomial import terms_of
 from symlayout.budgets import limits
 from symlayout.errors import InconclusiveError
+from symlayout.proof.decide_equal import dtype_of
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.element_types import same_fill
 
@@ -84,7 +85,7 @@ class _Claim:
 
     def __init__(self, left: Tensor, right: Tensor, isl: Any) -> None:
         self.left, self.right = left, right
-        self.dtype = left.dtype if left.dtype is not None else right.dtype
+        self.dtype = dtype_of(left, right)
         self.space = _Space(isl, {**left.facts.dims, **right.facts.dims}, left.rank)
 
     def decide(self) -> Judgement:

@@ -1,21 +1,64 @@
 """Assumptions that may decide a claim that is open: relations that its own dims and constants suggest.
 
-They are for the text of the verdict UNKNOWN.  `prove` tries them one by one.
+They are for the text of the verdict UNKNOWN, which says which of them decides the claim.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain, combinations, permutations, zip_longest
+from itertools import chain, combinations, islice, permutations, zip_longest
 
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent, names_of, symbol
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.language import sympy_bridge
+from symlayout.proof.attempts import decide
+from symlayout.proof.congruence import Congruence
+from symlayout.proof.counterexample import WitnessSearch
+from symlayout.proof.decide_equal import dtype_of
+from symlayout.proof.verdict import Proof, Verdict
 from symlayout.tensors.assumptions import Relation, assumption
 from symlayout.tensors.chain import Tensor
 
 _MOST_CONSTANTS = 3  # values that a dim is set equal to
+_MOST_TRIED = 12  # assumptions that are tried
+_GOALS = (100, 400)  # goals of each attempt: first all assumptions with few goals, then all with more
+_POINTS = 20  # points that each attempt evaluates
+
+
+def advice(left: Tensor, right: Tensor, facts: Facts, *, laws: frozenset[str]) -> str:
+    """Return what to try for a claim that is open, as text: an assumption that decides it, if a short search finds one.
+
+    *facts* is the joint system of both sides, and *laws* are granted.
+    """
+    if not facts.dims:
+        return "\n  help: there is no dim to assume anything about; compare smaller sizes, or raise budget="
+    claims = list(islice(assumed(left, right, facts), _MOST_TRIED))
+    for goals in _GOALS:
+        for relation, call, a, b in claims:
+            found = _decided_briefly(a, b, goals, laws)
+            if found is not None and found.verdict is Verdict.PROVED:
+                return f"\n  help: it is proved where {relation}: {call}"
+            if found is not None:
+                return f"\n  help: the claim is false, since it is refuted where {relation}: {found.witness}"
+    return (
+        f"\n  help: none of the {len(claims)} assumptions about its dims that were tried decides it;"
+        " bind dims to numbers with subs, or raise budget="
+    )
+
+
+def _decided_briefly(left: Tensor, right: Tensor, goals: int, laws: frozenset[str]) -> Proof | None:
+    """Return the proof or the refutation that a short attempt finds; None for a proof about no element."""
+    facts = left.facts.fork()
+    try:
+        facts.merge(right.facts)
+        known = Congruence(facts, goals, laws), Congruence(facts, goals, laws)
+        proof = decide(left, right, facts, known, budget=_POINTS)
+        if proof.verdict is Verdict.PROVED and not WitnessSearch(left, right, facts, dtype_of(left, right)).run(1)[1]:
+            return None
+    except (ShapeError, InconclusiveError):  # the assumption leaves no sizes
+        return None
+    return None if proof.verdict is Verdict.UNKNOWN else proof
 
 
 def assumed(left: Tensor, right: Tensor, facts: Facts) -> Iterator[tuple[str, str, Tensor, Tensor]]:

@@ -38,6 +38,17 @@ def _nearest(r: Requirement, others: list[Requirement]) -> list[Requirement]:
     return [o for o in others if any(o is near for near in shared)]
 
 
+def implies(given: Facts, wanted: Facts) -> bool:
+    """Return whether *given* is proved to imply every requirement of *wanted*."""
+    trial = given.fork()
+    before = len(trial.requirements)
+    try:
+        trial.merge(wanted)
+    except ShapeError:
+        return False
+    return len(trial.requirements) == before
+
+
 def origins(facts: Facts, stages: Sequence[Facts]) -> list[list[int]]:
     """Return, for each of the `requirements`, the numbers of the stages that state it or a part of it.
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import symlayout as sl
-from symlayout.proof.certificate.computed import refusal_of_computed
+from symlayout.proof.certificate.check_computed import refusal_of_computed
 from symlayout.tensors.apply_operation import operand_of
 from tests.compute.claims import CLAIMS, Claim, Sides
 from tests.compute.values import differ, drawn, evaluated

@@ -23,7 +23,7 @@ import onnx
 from onnx import numpy_helper
 
 import symlayout as sl
-from symlayout.proof.compare_forms import LAWS
+from symlayout.proof.laws import LAWS
 from tests.equivalence.tools import TOOLS
 from tests.mutation.models import built, differ, mutants, outputs
 

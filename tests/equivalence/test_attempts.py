@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import symlayout as sl
-from symlayout.proof import prove
+from symlayout.proof import attempts
 from symlayout.proof.counterexample import WitnessSearch
 from symlayout.tensors.chain import Tensor
 from tests.support.onnx_writer import model, node, tensor, value_info
@@ -35,7 +35,7 @@ def of(**outputs: Tensor) -> Any:
 
 
 def test_one_output_needs_the_last_attempt_and_another_one_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prove, "FIRST_EFFORT", 0)
+    monkeypatch.setattr(attempts, "FIRST_EFFORT", 0)
     before = of(plain=relu(X), turned=sl.flip(relu(X), 1), again=halves())
     after = of(plain=relu(X), turned=halves(), again=sl.flip(relu(X), 1))
     found = sl.verify(before, after, budget=20)
@@ -51,7 +51,7 @@ def test_one_output_needs_the_last_attempt_and_another_one_does_not(monkeypatch:
 
 
 def test_the_last_attempt_may_prove_where_no_size_is_searched(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(prove, "FIRST_EFFORT", 0)
+    monkeypatch.setattr(attempts, "FIRST_EFFORT", 0)
     constants = [
         tensor([n], name=name) for name, n in (("zero", 0), ("three", 3), ("end", 100), ("axis", 1), ("1", -1))
     ]

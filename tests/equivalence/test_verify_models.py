@@ -134,7 +134,7 @@ def _nonzero(x: sl.Tensor) -> sl.Tensor:
 
 
 def test_functions_that_are_equal_by_formula_only_are_named() -> None:
-    from tests.proof.test_compare_forms import X, gelu, op
+    from tests.proof.forms.test_compare_forms import X, gelu, op
 
     found = sl.verify(model(y=gelu(X)), model(y=op("Gelu", X)))
     assert (found.verdict, found.laws, found.formulas) == (PROVED, (), ("Gelu",))

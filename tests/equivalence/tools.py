@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import symlayout as sl
-from symlayout.proof.compare_forms import LAWS
+from symlayout.proof.laws import LAWS
 
 EXPORTED = Path(__file__).parent.parent / "models" / "exported"
 LIMIT = 600  # seconds for one tool and one model, and for one verification

@@ -10,7 +10,8 @@ import pytest
 from symlayout.errors import FormatError, MissingFileError, ShapeError
 from symlayout.models.hardened_xml import MAX_BYTES, MAX_DEPTH, MAX_ELEMENTS
 from symlayout.models.read_model import load
-from symlayout.proof.prove import Verdict, prove_equal
+from symlayout.proof.prove import prove_equal
+from symlayout.proof.verdict import Verdict
 from tests.models.openvino_files import GOOD, changed, edge, extended, write
 from tests.support.steps import STEPS, counted
 

@@ -65,7 +65,7 @@ GROUPS = {
         _modules(
             "split_cases choose_split read_element compare_reads constant_reads one_case compare_computed "
             "decide_equal defined_symbols floor_normal_form solve_divisibility facts nonnegative intervals "
-            "compose_chain proof.prove sample_points fact_store counterexample"
+            "compose_chain proof.prove proof.attempts sample_points fact_store counterexample"
         ),
         _tests(
             "test_choose_split test_read_element test_compare_reads test_constant_reads test_one_case "

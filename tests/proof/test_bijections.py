@@ -10,7 +10,8 @@ import pytest
 
 import symlayout as sl
 from symlayout.proof.bijections import bijections
-from symlayout.proof.certificate.computed import refusal_of_computed, sealed
+from symlayout.proof.certificate.check_computed import refusal_of_computed
+from symlayout.proof.certificate.computed_claims import sealed
 from symlayout.tensors.apply_operation import operand_of
 
 N, C, H, W, G, K, M = sl.dims("N C H W G K M", min=1)

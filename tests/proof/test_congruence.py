@@ -9,7 +9,7 @@ import pytest
 
 import symlayout as sl
 from symlayout.declare import Fill, Operand
-from symlayout.proof import prove
+from symlayout.proof import attempts, decide_equal
 from symlayout.proof.cases.split_cases import CaseDecision
 from symlayout.proof.compare_constants import same_elements, uniform
 from symlayout.proof.congruence import Way, equal
@@ -254,13 +254,13 @@ def test_what_differs_at_the_fifth_size_is_refuted_before_the_long_attempt(monke
     for _ in range(120):
         left, right = relu(left), relu(right)
     made = []
-    attempt = prove._attempt
+    attempt = decide_equal.attempt
 
     def counted(*args: Any, finite: bool, **options: Any) -> Any:
         made.append(finite)
         return attempt(*args, finite=finite, **options)
 
-    monkeypatch.setattr(prove, "_attempt", counted)
+    monkeypatch.setattr(attempts, "attempt", counted)
     proof = sl.prove_equal(left, right)
     assert proof.verdict is REFUTED
     assert made == [False]

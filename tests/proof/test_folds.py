@@ -9,7 +9,7 @@ import pytest
 
 import symlayout as sl
 from symlayout.proof.folds import merged
-from symlayout.proof.prove import Verdict
+from symlayout.proof.verdict import Verdict
 
 o = sl.onnx
 LAW = ("reassociate",)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
-
 import pytest
 from sympy import ceiling
 
 import symlayout as sl
+from symlayout.proof import natural_assumptions
 from symlayout.proof.natural_assumptions import assumed
 
 H = sl.dim("H")
-PROVE = importlib.import_module("symlayout.proof.prove")
 
 
 def open_claim() -> tuple[sl.Tensor, sl.Tensor]:
@@ -62,7 +60,7 @@ def test_no_assumption_is_tried_before_the_text_is_asked_for(monkeypatch: pytest
         tried.append("once")
         return iter(())
 
-    monkeypatch.setattr(PROVE, "assumed", counted)
+    monkeypatch.setattr(natural_assumptions, "assumed", counted)
     proof = sl.prove_equal(*open_claim(), budget=3)
     assert (repr(proof), proof.conclusion, tried) == (f"<Proof: {proof.conclusion}>", proof.conclusion, [])
     assert (str(proof), tried) == (str(proof), ["once"])
@@ -71,7 +69,7 @@ def test_no_assumption_is_tried_before_the_text_is_asked_for(monkeypatch: pytest
 def test_a_claim_that_is_proved_about_no_element_is_no_help() -> None:
     """Both sides are empty."""
     left, right = (t[t.shape[0] :] for t in open_claim())
-    assert PROVE._decided_briefly(left, right, 100, frozenset()) is None
+    assert natural_assumptions._decided_briefly(left, right, 100, frozenset()) is None
 
 
 def test_assumptions_come_from_the_dims_and_divisors_of_the_claim() -> None:

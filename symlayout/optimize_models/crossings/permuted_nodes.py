@@ -20,8 +20,10 @@ from symlayout.errors import SymlayoutError
 from symlayout.ops.transpose import transpose
 from symlayout.optimize_models.onnx_graph import EditedGraph
 from symlayout.optimize_models.spellings.reshape_steps import target_shape
-from symlayout.proof.prove import Proof, Verdict, implies, prove_briefly
+from symlayout.proof.prove import prove_briefly
+from symlayout.proof.verdict import Proof, Verdict
 from symlayout.tensors.chain import Tensor
+from symlayout.tensors.requirements import implies
 from symlayout.tensors.stand_in import dims_of, rebased, stand_in
 
 if TYPE_CHECKING:

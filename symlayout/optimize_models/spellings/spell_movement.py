@@ -22,9 +22,11 @@ from symlayout.optimize_models.spellings.movement_steps import IN_PLACE, Step
 from symlayout.optimize_models.spellings.reshape_steps import Shape, node_count, target_shape
 from symlayout.optimize_models.spellings.spell_windows import WINDOWS, tiled
 from symlayout.optimize_models.spellings.spelling_candidates import candidates_of
-from symlayout.proof.prove import Proof, Verdict, implies, prove_equal
+from symlayout.proof.prove import prove_equal
+from symlayout.proof.verdict import Proof, Verdict
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.chain_key import chain_key
+from symlayout.tensors.requirements import implies
 from symlayout.tensors.stand_in import dims_between, rebased, stand_in
 
 if TYPE_CHECKING:

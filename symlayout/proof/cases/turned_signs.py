@@ -18,9 +18,9 @@ from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent
 from symlayout.errors import InconclusiveError
 from symlayout.proof.cases.read_element import SideRead
-from symlayout.proof.coefficients import Rounding
 from symlayout.proof.compare_constants import elements_at, same_elements, uniform
-from symlayout.proof.real_forms import Atom, Atoms, Form
+from symlayout.proof.forms.coefficients import Rounding
+from symlayout.proof.forms.real_forms import Atom, Atoms, Form
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.declaration import Body
 from symlayout.tensors.element_types import element_type

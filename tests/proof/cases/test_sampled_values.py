@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import symlayout as sl
+from symlayout.proof.attempts import FIRST_EFFORT
 from symlayout.proof.cases.sampled_values import SampledValues
 from symlayout.proof.congruence import Congruence
-from symlayout.proof.prove import FIRST_EFFORT, _attempt
+from symlayout.proof.decide_equal import attempt
 from symlayout.tensors.chain import Tensor
 
 X = sl.tensor("N, 6", dtype="float32", name="x")
@@ -137,7 +138,7 @@ def test_parts_of_one_value_are_told_apart_by_their_elements() -> None:
         facts.merge(right.facts)
         known = Congruence(facts, 40_000, frozenset({"fold-batchnorm"}), samples=seen)
         start = facts.effort
-        assert not isinstance(_attempt(left, right, facts, known, finite=False), str)
+        assert not isinstance(attempt(left, right, facts, known, finite=False), str)
         spent.append(facts.effort - start)
     assert 3 * spent[0] < spent[1], spent
 
@@ -151,7 +152,7 @@ def test_a_claim_that_fails_takes_less_work_where_values_are_told_apart() -> Non
         facts = left.facts.fork()
         facts.merge(right.facts)
         known = Congruence(facts, FIRST_EFFORT, frozenset({"reassociate", "fold-batchnorm"}), samples=seen)
-        assert isinstance(_attempt(left, right, facts, known, finite=False), str)
+        assert isinstance(attempt(left, right, facts, known, finite=False), str)
         spent.append(facts.effort)
     assert 3 * spent[0] < spent[1]
 
@@ -168,6 +169,6 @@ def test_the_first_pair_that_differs_is_told_apart_before_it_has_visited_all_goa
     spent = []
     for seen in (samples(left, right), None):
         known = Congruence(left.facts, FIRST_EFFORT, frozenset({"reassociate"}), samples=seen)
-        assert isinstance(_attempt(left, right, left.facts, known, finite=False), str)
+        assert isinstance(attempt(left, right, left.facts, known, finite=False), str)
         spent.append(known.spent)
     assert 2 * spent[0] < spent[1], spent

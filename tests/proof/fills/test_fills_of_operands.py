@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import symlayout as sl
-from symlayout.proof.certificate.computed import refusal_of_computed
+from symlayout.proof.certificate.check_computed import refusal_of_computed
 from symlayout.proof.fills.copies_of_terms import neutral
 from symlayout.proof.fills.fills_of_operands import everywhere, fills_of_operands
 from symlayout.proof.pull_functions import pulled

@@ -10,7 +10,7 @@ import pytest
 
 import symlayout as sl
 from symlayout.compute.trace import larger, smaller
-from symlayout.proof.certificate.computed import refusal_of_computed
+from symlayout.proof.certificate.check_computed import refusal_of_computed
 from symlayout.proof.fills.monotone_functions import direction, has_a_term
 from symlayout.tensors.apply_operation import operand_of
 from tests.compute.values import differ

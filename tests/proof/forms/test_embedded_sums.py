@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import symlayout as sl
-from symlayout.proof import embedded_sums
+from symlayout.proof.forms import embedded_sums
 
 PROVED = sl.Verdict.PROVED
 LAWS = ("reassociate", "reciprocal", "fold-batchnorm")

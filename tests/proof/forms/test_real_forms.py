@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from symlayout.compute import scalars
-from symlayout.proof.coefficients import Coefficient, Rounding
-from symlayout.proof.real_forms import Atom, Atoms, Form, UnformedError
+from symlayout.proof.forms.coefficients import Coefficient, Rounding
+from symlayout.proof.forms.real_forms import Atom, Atoms, Form, UnformedError
 
 
 @pytest.fixture

@@ -82,7 +82,7 @@ def test_a_fused_function_is_the_chain_that_has_its_formula(fused: sl.Tensor, ch
     ],
 )
 def test_another_formula_is_not_proved_whatever_law_is_granted(fused: sl.Tensor, chain: sl.Tensor) -> None:
-    from symlayout.proof.compare_forms import LAWS
+    from symlayout.proof.laws import LAWS
 
     assert sl.prove_equal(fused, chain, laws=LAWS, budget=40).verdict is not PROVED
 
@@ -194,7 +194,7 @@ def test_a_power_of_a_half_is_no_root() -> None:
 def test_a_constant_is_that_of_the_formula_up_to_its_rounding(
     fused: sl.Tensor, chain: Any, name: str, value: float, bound: int
 ) -> None:
-    from symlayout.proof.compare_forms import LAWS
+    from symlayout.proof.laws import LAWS
 
     assert sl.prove_equal(fused, chain(**{name: value}), budget=1).verdict is PROVED
     for ulps in (1, 2, 4, 16, 100):
@@ -260,7 +260,7 @@ def test_digits_of_a_box_are_not_those_that_are_outside_of_it() -> None:
 
 
 def test_the_work_grows_with_the_depth_of_a_model_and_not_faster(monkeypatch: pytest.MonkeyPatch) -> None:
-    from symlayout.proof.compare_forms import laws_of
+    from symlayout.proof.forms.compare_forms import laws_of
 
     def residual(depth: int, normalize: Any) -> sl.Tensor:
         x = X
@@ -298,7 +298,7 @@ def test_a_power_of_one_half_is_not_a_root() -> None:
 
 @pytest.mark.slow
 def test_formulas_count_as_goals(monkeypatch: pytest.MonkeyPatch) -> None:
-    from symlayout.proof.compare_forms import LAWS
+    from symlayout.proof.laws import LAWS
 
     x, w = sl.tensor("N, C", name="x", dtype="float32"), sl.tensor("C, M", name="w", dtype="float32")
     half = sl.constant(np.float32(0.3))
@@ -312,7 +312,7 @@ def test_formulas_count_as_goals(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_digits_of_a_box_are_none_that_a_reader_around_has() -> None:
     from symlayout.algebra.facts import Facts
     from symlayout.proof.cases.read_element import SideRead
-    from symlayout.proof.compare_forms import _Reader
+    from symlayout.proof.forms.compare_forms import _Reader
 
     facts = Facts()
     value = sl.onnx.relu(sl.tensor("16, 2", "float32", name="x"))

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from symlayout.proof.coefficients import Coefficient, Rounding, scalar
+from symlayout.proof.forms.coefficients import Coefficient, Rounding, scalar
 
 Array = np.ndarray[Any, Any]
 Monomial = tuple[tuple[int, Fraction], ...]

@@ -21,21 +21,19 @@ from symlayout.algebra.floor_normal_form import digit_name
 from symlayout.algebra.polynomial import Extent, names_of, symbol
 from symlayout.errors import InconclusiveError
 from symlayout.proof.cases.read_element import SideRead
-from symlayout.proof.coefficients import Coefficient, Rounding, scalar
 from symlayout.proof.compare_constants import elements_at
 from symlayout.proof.congruence import equal
-from symlayout.proof.embedded_sums import have_other_boxes, with_larger_boxes
 from symlayout.proof.fills.fills_of_operands import everywhere
+from symlayout.proof.forms.coefficients import Coefficient, Rounding, scalar
+from symlayout.proof.forms.embedded_sums import have_other_boxes, with_larger_boxes
+from symlayout.proof.forms.real_forms import Atom, Atoms, Form, Key, UnformedError
+from symlayout.proof.laws import FOLD, REASSOCIATE, RECIPROCAL
 from symlayout.proof.one_expression import leaves_of_one_expression
 from symlayout.proof.pull_functions import fills_of, moved, moved_values
-from symlayout.proof.real_forms import Atom, Atoms, Form, Key, UnformedError
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.declaration import Body
 from symlayout.tensors.element_types import element_type
 
-REASSOCIATE, RECIPROCAL, FOLD = "reassociate", "reciprocal", "fold-batchnorm"
-SIGNED_ZERO = "signed-zero"  # of `symlayout.proof.added_zeros`; forms do not need it
-LAWS = (REASSOCIATE, RECIPROCAL, FOLD, SIGNED_ZERO)
 FORMULA = "formula"  # holds always, but not bit for bit
 _STEPS, _MOST_ON_THE_WAY = 2, 8
 _DEEPEST = 12  # operations, one after the other, that are taken apart

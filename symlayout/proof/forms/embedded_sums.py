@@ -16,8 +16,8 @@ import numpy as np
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent, names_of, substitute, symbol
 from symlayout.proof.cases.read_element import SideRead
-from symlayout.proof.coefficients import Coefficient
-from symlayout.proof.real_forms import Atom, Atoms, Form, Key, UnformedError
+from symlayout.proof.forms.coefficients import Coefficient
+from symlayout.proof.forms.real_forms import Atom, Atoms, Form, Key, UnformedError
 from symlayout.tensors.chain import Tensor
 
 _MOST_PLACES = 100  # of a larger box, at which the element of a smaller one is looked for

@@ -1,0 +1,204 @@
+"""Check a certificate that computed values are equal (`symlayout.proof.certificate.computed`).
+
+The claims are made again from the models, and compared with those of the certificate.  The proofs are checked by the
+checker, which imports nothing of the project.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from json import dumps
+from typing import Any
+
+from symlayout.algebra.facts import Facts
+from symlayout.errors import SymlayoutError
+from symlayout.proof.added_zeros import without_added_zeros
+from symlayout.proof.certificate.checker import refusal
+from symlayout.proof.certificate.checker.all_ranks import check_product, check_shapes, seal_of
+from symlayout.proof.certificate.checker.elements import refusal_of_elements
+from symlayout.proof.certificate.checker.polynomials import Refused
+from symlayout.proof.certificate.checker.schema import size
+from symlayout.proof.certificate.claim import Claim
+from symlayout.proof.certificate.computed_claims import (
+    ComputedClaims,
+    function_of,
+    is_one_expression,
+    is_sealed,
+    laws_of_pairs,
+    nodes_of,
+    with_folds_merged,
+    with_functions_outermost,
+)
+from symlayout.proof.congruence import Pair, Way, any_order, matching, may_turn
+from symlayout.proof.laws import REASSOCIATE, SIGNED_ZERO
+from symlayout.tensors.chain import Tensor
+
+
+def refusal_of_computed(certificate: Any, left: Mapping[str, Tensor], right: Mapping[str, Tensor], facts: Facts) -> str:
+    """Return why *certificate* does not prove that the tensors are equal; an empty text if it does.
+
+    The claims are made again from the models, and compared with those of the certificate.  The proofs are checked by
+    the checker, which imports nothing of the project.
+    """
+    try:
+        if not is_sealed(certificate):
+            return "the seal does not match: the certificate was altered"
+        bare = certificate.get("without_added_zeros", False)
+        if bare:
+            left, right = without_added_zeros(left), without_added_zeros(right)
+        used: set[str] = set()
+        turned = certificate.get("merged_turned", False)
+        if turned or certificate.get("merged"):
+            left, right, used = with_folds_merged(left, right, certificate["laws"], turned=turned)
+        if certificate.get("outermost"):
+            left, right = with_functions_outermost(left), with_functions_outermost(right)
+        nodes = nodes_of(left.values()), nodes_of(right.values())
+        claims = ComputedClaims(facts)
+        for number, pair in enumerate(certificate["pairs"]):
+            a, b = nodes[0][pair["before"]], nodes[1][pair["after"]]
+            order, way = tuple(pair["order"]), _way(pair["box"], pair["law"])
+            if "bijection" in pair:
+                way = _with_places(
+                    way, list(matching(a, b, order, pair["swapped"], facts)), pair["bijection"]["number"]
+                )
+            why = Pair(a, b, way, pair["swapped"])
+            if reason := _is_no_pair(why, order, certificate["laws"], facts):
+                return f"pair {number}: {reason}"
+            if list(pair["function"]) != list(function_of(a)):
+                return f"pair {number}: the function is another one"
+            for sides, shown in zip(claims.views(why, order), pair["views"], strict=True):
+                if reason := _other(sides, shown):
+                    return f"pair {number}: {reason}"
+            if way.places is not None:
+                for two, shown in zip(way.places.claims(), pair["bijection"]["is_one"], strict=True):
+                    if reason := _other(claims.movement(*two), shown):
+                        return f"pair {number}: {reason}"
+            claims.add(number, why, order)
+        if certificate["laws"] != sorted(
+            {*laws_of_pairs(certificate["pairs"]), *used, *([SIGNED_ZERO] if bare else [])}
+        ):
+            return "the laws are not those that the pairs need"
+        if certificate["outputs"].keys() != left.keys():
+            return "the outputs are not those of the models"
+        for name, t in left.items():
+            if reason := _other(claims.movement(t, right[name]), certificate["outputs"][name]):
+                return f"output {name}: {reason}"
+    except SymlayoutError as error:
+        return str(error).splitlines()[0]
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError, AssertionError) as error:
+        return f"the certificate has another form: {type(error).__name__}"
+    return ""
+
+
+def refusal_alone(certificate: Any) -> str:
+    """Return why the claims of *certificate* are not all proved; an empty text if they are.
+
+    Whether they are claims about two given chains or models, and whether both sides of a view without a proof are one
+    expression, only `refusal_of_computed` tells.
+    """
+    try:
+        if not is_sealed(certificate):
+            return "the seal does not match: the certificate was altered"
+        claims = [view for pair in certificate["pairs"] for view in pair["views"]]
+        claims += [view for pair in certificate["pairs"] for view in pair.get("bijection", {}).get("is_one", ())]
+        for shown in (*claims, *certificate["outputs"].values()):
+            if shown is not None and (reason := refusal(shown)):
+                return reason
+        for part in certificate.get("data", []):
+            if reason := refusal_alone(part["operands"]):
+                return reason
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        return f"the certificate has another form: {type(error).__name__}"
+    return ""
+
+
+def refusal_of_computed_ranks(certificate: Any) -> str:
+    """Return why a certificate for all ranks, about computed values, is no proof of its claims; empty text if it is.
+
+    It has a certificate for the axes outside of the group and one for an arbitrary axis of it.  Pair by pair, both are
+    about one function, and view by view about one product of maps.
+    """
+    try:
+        size(certificate)
+        if certificate["seal"] != seal_of(certificate):
+            return "the seal does not match: the certificate was altered"
+        halves = certificate["plain"], certificate["each"]
+        inputs = check_shapes(certificate["any_rank"])
+        for place, half in zip(("plain", "each"), halves, strict=True):
+            if half["laws"]:
+                return f"{place}: laws hold for the axes of one tensor, not for all ranks"
+            if reason := refusal_alone(half):
+                return f"{place}: {reason}"
+        for number, (one, other) in enumerate(zip(*(half["pairs"] for half in halves), strict=True)):
+            if [one[key] for key in ("function", "swapped", "law")] != [
+                other[key] for key in ("function", "swapped", "law")
+            ]:
+                return f"pair {number}: it is about one value outside of the group, and about another one in it"
+            for views in zip(one["views"], other["views"], strict=True):
+                if None not in views:
+                    check_product([view["claim"] for view in views], inputs)
+        check_product([half["outputs"][""]["claim"] for half in halves], inputs, certificate["any_rank"]["sides"])
+    except Refused as error:
+        return str(error)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        return f"the certificate has another form: {type(error).__name__}"
+    return ""
+
+
+def _way(box: Any, law: str) -> Way:
+    order, groups, back, backwards = box
+    joined = None if groups is None else tuple((first, last) for first, last in groups)
+    return Way(tuple(order), joined, law, back, tuple(backwards))
+
+
+def _with_places(way: Way, found: Iterable[Way], number: int) -> Way:
+    """Return *way* with the bijection of this number among those that are found."""
+    (same,) = (other for other in found if other.number == number)
+    return replace(way, places=same.places, number=number)
+
+
+def _is_no_pair(why: Pair, order: tuple[int, ...], laws: Sequence[str], facts: Facts) -> str:
+    """Return why two values are no pair that views can decide; an empty text if they are."""
+    a, b, way = why.a, why.b, why.way
+    if a.body is None or b.body is None or a.body != b.body or a.dtype != b.dtype:
+        return "the functions differ"
+    if a.body.random and a is not b:
+        return "the function is random"
+    turns = may_turn(a, b, facts)
+    if a.batch != b.batch or (a.rank != b.rank and not turns) or len(a.inputs) != len(b.inputs):
+        return "the functions are applied to other boxes"
+    if sorted(order) != list(range(a.batch)):
+        return "the order is no permutation"
+    if why.swapped and not (a.body.symmetric and len(a.inputs) == 2):
+        return "the operands do not change places"
+    if way.keeps:
+        return ""
+    one = b if way.back else a
+    axes = list(range(one.inputs[0].rank - one.batch))
+    if not turns or sorted(way.order) != axes or not set(way.reversed) <= set(axes):
+        return "the terms are in an order of their own"
+    ends = [0, *(last for _, last in way.groups or ())]
+    if way.groups is not None and [list(group) for group in way.groups] != [list(pair) for pair in pairwise(ends)]:
+        return "the groups of axes do not follow each other"
+    if way.places is not None and (way.places.inverse is None or way.places.back != way.back):
+        return "the boxes do not correspond one to one"
+    moves = list(way.order) != axes or way.reversed or way.places is not None
+    if not any_order(a) and moves and (way.law, REASSOCIATE in laws) != (REASSOCIATE, True):
+        return "the order of a float sum is another, and no law allows it"
+    return ""
+
+
+def _other(sides: tuple[Tensor, Tensor, Facts, Any], shown: Any) -> str:
+    """Return why *shown* is no proof of this claim; an empty text if it is."""
+    if len({side.dtype for side in sides[:2]} - {None}) > 1:
+        return "the element types differ"
+    claim = Claim(*sides).data
+    if shown is None:
+        return "" if is_one_expression(claim) else "the sides are two expressions, and no proof is given"
+    stated = {key: part for key, part in shown["claim"].items() if key != "elements"}
+    if dumps(claim, sort_keys=True) != dumps(stated, sort_keys=True):
+        return "the claim is another"
+    constants = {x.key: x.values for side in sides[:2] for x in side.leaves() if x.values is not None}
+    return refusal(shown) or refusal_of_elements(shown["claim"], constants)

@@ -1,0 +1,240 @@
+"""The claims of movement that make up a claim about computed values.
+
+Two computed values are one if their function is one and each view of the first is that view of the second.  Views are
+movement, from inputs and from other computed values.  In the claims each computed value after stands as an input of
+its own, ``value k`` for pair number k, and the value before that equals it stands as that input with its axes permuted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import permutations
+from json import dumps
+from typing import Any
+
+from symlayout.algebra.facts import Facts
+from symlayout.errors import InconclusiveError
+from symlayout.ops.flip import flip
+from symlayout.ops.reshape import reshape
+from symlayout.ops.transpose import transpose
+from symlayout.proof.bijections import Bijection
+from symlayout.proof.certificate.checker.schema import digest
+from symlayout.proof.certificate.claim import constant_name
+from symlayout.proof.congruence import Pair, Way
+from symlayout.proof.decide_equal import dtype_of
+from symlayout.proof.folds import merged
+from symlayout.proof.pull_functions import moved, pulled
+from symlayout.tensors.chain import Tensor
+
+_MOST_AXES = 5  # of a constant whose permutations are tried
+
+
+class ComputedClaims:
+    """The claims of movement that make up a claim about computed values."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+        self._stand_ins: dict[int, Tensor] = {}  # for values of either side
+        self._kept: list[Tensor] = []  # whose ids are in use
+
+    def has(self, t: Tensor) -> bool:
+        """Return whether something stands for *t* already."""
+        return id(t) in self._stand_ins
+
+    def join(self, why: Pair) -> bool:
+        """Return whether one thing stands for both values already."""
+        found = [{leaf.key for leaf in self._stand_ins[id(t)].leaves()} for t in (why.a, why.b) if self.has(t)]
+        return len(found) == 2 and found[0] == found[1]
+
+    def add(self, number: int, why: Pair, order: tuple[int, ...]) -> None:
+        """Let pair *number* stand for both of its values in the claims that follow.
+
+        A value may be in several pairs, where one model computes twice what the other one computes once.
+        """
+        a, b, back = why.a, why.b, why.way.back
+        boxes = why.way if a.rank > a.batch else Way(())  # the box of a reduction is not in its value
+        if self.has(a) and not self.has(b):
+            moved = (_split_box if back else _joined_box)(self._stand_ins[id(a)], b, a.batch, boxes)
+            self._stand(b, _permuted(moved, (*order, *range(a.batch, b.rank))))
+            return
+        if not self.has(b):
+            self._stand(b, _opaque(b, f"value {number}"))
+        moved = (_joined_box if back else _split_box)(self._stand_ins[id(b)], a, a.batch, boxes)
+        stand_in = _permuted(moved, (*_inverse(order), *range(a.batch, a.rank)))
+        if not self.has(a):
+            self._stand(a, stand_in)
+        elif (other := self._stand_ins[id(a)]).declared is None and not self.join(why):
+            # the values of two pairs before are one
+            for key, t in self._stand_ins.items():
+                self._stand_ins[key] = t.replace({other.key: stand_in})
+
+    def views(self, why: Pair, order: tuple[int, ...]) -> Iterable[tuple[Tensor, Tensor, Facts, Any]]:
+        """Yield the claims that each view of the one value is that view of the other."""
+        a, b = why.a, why.b
+        for v, w in zip(a.inputs[::-1] if why.swapped else a.inputs, b.inputs, strict=True):
+            turned = _permuted(w, (*_inverse(order), *range(a.batch, w.rank)))
+            if why.way.back:
+                yield self.movement(_split_box(v, turned, a.batch, why.way), turned)
+            else:
+                yield self.movement(v, _split_box(turned, v, a.batch, why.way))
+
+    def movement(self, left: Tensor, right: Tensor) -> tuple[Tensor, Tensor, Facts, Any]:
+        """Return the claim that two movements are equal: both sides, facts and element type."""
+        constants = [x for x in left.leaves() if x.values is not None]
+        for b in right.leaves():
+            if b.values is not None:
+                self._add_constant(b, constants)
+        sides = [self._substituted(t) for t in (left, right)]
+        facts = self._facts.fork()
+        for side in sides:
+            facts.merge(side.facts)
+        if len(facts.requirements) > len(self._facts.requirements):
+            raise InconclusiveError("the proof has a certificate: a claim demands more than the models do")
+        return sides[0], sides[1], facts, dtype_of(left, right)
+
+    def _substituted(self, t: Tensor) -> Tensor:
+        found = {}
+        for x in t.leaves():
+            if x.body is not None or x.values is not None:
+                if not self.has(x):  # on one side only, or the same value on both
+                    self._stand(x, _opaque(x, f"alone {len(self._kept)}") if x.values is None else _named(x))
+                found[x.key] = self._stand_ins[id(x)]
+        return t.replace(found) if found else t
+
+    def _stand(self, x: Tensor, stand_in: Tensor) -> None:
+        self._stand_ins[id(x)] = stand_in
+        self._kept.append(x)
+
+    def _add_constant(self, b: Tensor, constants: list[Tensor]) -> None:
+        """Let a constant before that is *b* with its axes permuted stand for it."""
+        if not self.has(b):
+            self._stand(b, _named(b))
+        for a in constants:
+            if not self.has(a) and (order := _permutation(a, b)) is not None:
+                self._stand(a, _permuted(self._stand_ins[id(b)], order))
+
+
+def with_functions_outermost(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Return tensors with their functions pulled out of movement (`symlayout.proof.pull_functions`)."""
+    return {name: pulled([t])[0][0] for name, t in tensors.items()}
+
+
+def with_folds_merged(
+    left: Mapping[str, Tensor], right: Mapping[str, Tensor], laws: Sequence[str], *, turned: bool
+) -> tuple[dict[str, Tensor], dict[str, Tensor], set[str]]:
+    """Return the tensors of both sides with their folds merged, as *laws* allow, and the laws that this needs."""
+    made = {name: merged((t, right[name]), frozenset(laws), turned=turned, decides=False) for name, t in left.items()}
+    sides = [{name: m.sides[side] for name, m in made.items()} for side in (0, 1)]
+    return sides[0], sides[1], {law for m in made.values() for law in m.laws}
+
+
+def nodes_of(outputs: Iterable[Tensor]) -> list[Tensor]:
+    """Return each value that *outputs* are computed from once: a certificate has their places in this list."""
+    return list({id(node): node for t in outputs for node in t.graph()}.values())
+
+
+def function_of(t: Tensor) -> list[str]:
+    """Return the function of a computed value as a certificate has it: its name, and its attributes as text."""
+    return [] if t.body is None else [t.body.name, repr(t.body.attributes)]
+
+
+def laws_of_pairs(pairs: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return the laws that the pairs of a certificate need, sorted."""
+    return sorted({pair["law"] for pair in pairs} - {""})
+
+
+def is_one_expression(claim: Mapping[str, Any], *, unread: bool = False) -> bool:
+    """Return whether both sides of a claim are the same operations of the same inputs, node by node.
+
+    Then both sides are one function of the inputs, whatever the operations mean.  Inputs that no case reads, such as
+    those that only give an extent, count if *unread*.
+    """
+    numbers: dict[str, int] = {}
+    made: list[int] = []  # the number of each node; nodes of the same form have the same number
+    for node in claim["nodes"]:
+        same = node
+        if "op" in node:
+            read = {case["source"] for case in node["cases"]}
+            same = {
+                **node,
+                "inputs": [made[k] if unread or place in read else None for place, k in enumerate(node["inputs"])],
+            }
+        made.append(numbers.setdefault(dumps(same, sort_keys=True), len(numbers)))
+    left, right = (made[int(claim[side])] for side in ("left", "right"))
+    return left == right
+
+
+def sealed(certificate: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a certificate with the seal of what it says.
+
+    A seal reveals only accidental changes: anybody can make it.
+    """
+    body = {key: value for key, value in certificate.items() if key != "seal"}
+    return {**body, "seal": digest(body)}
+
+
+def is_sealed(certificate: Mapping[str, Any]) -> bool:
+    """Return whether the seal of a certificate is that of what it says."""
+    return bool(certificate["seal"] == sealed(certificate)["seal"])
+
+
+def _opaque(t: Tensor, key: str) -> Tensor:
+    """Return an input of a claim that stands for *t*."""
+    return Tensor(t.name, t.dtype, t.extents, t.facts, key=key)
+
+
+def _named(constant: Tensor) -> Tensor:
+    """Return an input of a claim that stands for a constant; others of its bits have its key."""
+    assert constant.values is not None
+    key = constant_name(constant.values)
+    return Tensor(constant.name, constant.dtype, constant.extents, constant.facts, key=key, values=constant.values)
+
+
+def _split_box(joined: Tensor, like: Tensor, batch: int, way: Way) -> Tensor:
+    """Return the view *joined* over the box of the view *like*, whose axes it joins, and some of them reversed."""
+    if way.places is not None:
+        return way.places.applied(joined, batch)
+    if way.groups is not None:
+        split = reshape(joined, (*joined.shape[:batch], *(like.shape[batch + k] for k in way.order)))
+        joined = _permuted(split, (*range(batch), *(batch + k for k in _inverse(way.order))))
+    return flip(joined, [batch + k for k in way.reversed]) if way.reversed else joined
+
+
+def _joined_box(split: Tensor, like: Tensor, batch: int, way: Way) -> Tensor:
+    """Return the value *split* over the box of the value *like*: what `_split_box` undoes."""
+    if way.places is not None:
+        return _undone(way.places, split, batch)
+    split = flip(split, [batch + k for k in way.reversed]) if way.reversed else split
+    if way.groups is None:
+        return split
+    moved = _permuted(split, (*range(batch), *(batch + k for k in way.order)))
+    return reshape(moved, (*split.shape[:batch], *like.shape[batch:]))
+
+
+def _undone(places: Bijection, t: Tensor, batch: int) -> Tensor:
+    """Return *t*, whose axes after the batch are the first box, over the second box."""
+    assert places.inverse is not None
+    (leaf,) = places.inverse.leaves()
+    last = _permuted(t, (*range(batch, t.rank), *range(batch)))
+    found = moved(places.inverse, {leaf.key: last}, leaf.rank)
+    return _permuted(found, (*range(found.rank - batch, found.rank), *range(found.rank - batch)))
+
+
+def _permuted(t: Tensor, order: Sequence[int]) -> Tensor:
+    """Return *t* with its axes in this order: *t* itself where the order is theirs."""
+    return t if list(order) == list(range(t.rank)) else transpose(t, order)
+
+
+def _inverse(order: Sequence[int]) -> list[int]:
+    return [list(order).index(k) for k in range(len(order))]
+
+
+def _permutation(a: Tensor, b: Tensor) -> tuple[int, ...] | None:
+    """Return the permutation that makes the constant *a* of the constant *b*, bit for bit; None if there is none."""
+    if a.values is None or b.values is None or a.dtype != b.dtype or a.rank != b.rank or a.rank > _MOST_AXES:
+        return None
+    for order in permutations(range(a.rank)):
+        turned = b.values.transpose(order)
+        if turned.shape == a.values.shape and turned.tobytes() == a.values.tobytes():
+            return order
+    return None

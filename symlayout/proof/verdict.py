@@ -1,0 +1,204 @@
+"""What an attempt to prove a claim found: a verdict, with a certificate, a witness or an obligation."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable
+from copy import copy
+from typing import Any
+
+from symlayout.algebra.fact_store import DIGIT
+from symlayout.algebra.facts import Facts
+from symlayout.errors import InconclusiveError
+from symlayout.language import sympy_bridge
+from symlayout.proof.cases.case_tree import Tree
+from symlayout.proof.congruence import Congruence
+from symlayout.proof.counterexample import Witness
+from symlayout.proof.decide_equal import dtype_of
+from symlayout.proof.folds import Merged
+from symlayout.tensors.chain import Tensor
+from symlayout.tensors.requirements import implies, requirements
+from symlayout_codegen.forks import cached_property
+
+Advice = Callable[[Tensor, Tensor, Facts], str]
+"""Says what to try for a claim that is open: the text that follows UNKNOWN."""
+
+
+class Verdict(enum.Enum):
+    """The outcome of a proof attempt; ``UNKNOWN`` is an answer, not a failure.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.Verdict("proved")
+    <Verdict.PROVED: 'proved'>
+    >>> bool(sl.Verdict.PROVED)
+    Traceback (most recent call last):
+    TypeError: a Verdict has three values; compare it with Verdict.PROVED
+    """
+
+    PROVED = "proved"
+    REFUTED = "refuted"
+    UNKNOWN = "unknown"
+
+    def __bool__(self) -> bool:
+        raise TypeError("a Verdict has three values; compare it with Verdict.PROVED")
+
+
+class Proof:
+    """The result of a proof attempt for the claim that two tensors are equal.
+
+    Attributes
+    ----------
+    verdict : Verdict
+        PROVED, REFUTED or UNKNOWN.
+    witness : Witness or None
+        With REFUTED, a point at which the sides differ; among the points searched, its dims have the least sum.
+    obligation : str
+        With UNKNOWN, the statement that could not be decided.  Its digits are those of the normal form.
+    searched : int
+        The number of sizes that the search for a witness evaluated.
+    conclusion : str
+        The verdict in a sentence.  With UNKNOWN, ``str(proof)`` and `explain` also say what to try: they search for an
+        assumption that decides the claim.
+    laws : tuple of str
+        The granted laws that the proof needs.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> x = sl.tensor("N", name="x")
+    >>> p = sl.prove_equal(sl.flip(sl.flip(x)), x)
+    >>> p.verdict, p.witness
+    (<Verdict.PROVED: 'proved'>, None)
+    >>> p = sl.prove_equal(sl.flip(x), x)
+    >>> print(p.witness)
+    N = 2: at (0,) the sides read x[1] and x[0]
+    """
+
+    def __init__(
+        self,
+        left: Tensor,
+        right: Tensor,
+        facts: Facts,
+        verdict: Verdict,
+        witness: Witness | None = None,
+        obligation: str = "",
+        searched: int = 0,
+        laws: tuple[str, ...] = (),
+        known: Congruence | None = None,
+        tree: Tree | None = None,
+        merged: Merged | None = None,
+        without_added_zeros: bool = False,
+        bare: tuple[Tensor, Tensor] | None = None,
+        advice: Advice | None = None,
+    ) -> None:
+        self._merged, self._compared = merged, (bare or (left, right)) if merged is None else merged.sides
+        self._sides, self._facts = (left, right), facts
+        self.verdict, self.witness, self.obligation, self.searched = verdict, witness, obligation, searched
+        self.laws, self._known, self._tree = laws, known, tree
+        self._without_added_zeros, self._advice = without_added_zeros, advice
+
+    def __bool__(self) -> bool:
+        raise TypeError("a proof has three outcomes; compare its verdict with Verdict.PROVED")
+
+    @cached_property
+    def requires(self) -> tuple[Any, ...]:
+        """The requirements of both sides, as SymPy relations.  The claim is about dims that meet them."""
+        facts = self._facts
+        return tuple(sympy_bridge.to_relation(r, facts) for r in requirements(facts))
+
+    @cached_property
+    def certificate(self) -> dict[str, Any] | None:
+        """The derivation as data, which `check` verifies; None unless the verdict is PROVED.
+
+        Raises
+        ------
+        InconclusiveError
+            The proof has no certificate: it enumerates sizes, or uses a step for which `check` has no rule.
+        """
+        if self.verdict is not Verdict.PROVED:
+            return None
+        bare = self._without_added_zeros  # such a certificate names its law, so it is never one of movement only
+        if self._known is not None and (bare or any(side.computes for side in self._compared)):
+            left, right = self._compared
+            sides = {"": left}, {"": right}
+            known, laws = self._known, self.laws
+            if self._merged is not None and self._merged.decided:
+                raise InconclusiveError("the proof has a certificate: it shows that each window has an element")
+            from symlayout.proof.certificate.computed import certificate_of_computed
+
+            return certificate_of_computed(
+                *sides, known.facts, known, laws, brief=False, without_added_zeros=bare, merged=self._merged
+            )
+        if bare:
+            raise InconclusiveError("the proof has a certificate: it enumerates sizes under a law")
+        from symlayout.proof.certificate.write import certify
+
+        left, right = self._compared
+        return certify(left, right, self._facts, dtype_of(left, right), self._tree)
+
+    def is_proved_by(self, attempt: Congruence) -> bool:
+        """Return whether this claim is proved, and with the pairs of *attempt*."""
+        return self.verdict is Verdict.PROVED and self._known is attempt
+
+    def under(self, laws: tuple[str, ...], rewritten: Proof) -> Proof:
+        """Return the proof of this claim under *laws*: that of its sides as these laws rewrite them."""
+        known, tree, sides, merged = rewritten._known, rewritten._tree, rewritten._sides, rewritten._merged
+        head = (*self._sides, self._facts, rewritten.verdict, None, "", self.searched, laws, known, tree, merged)
+        return Proof(*head, without_added_zeros=True, bare=sides)
+
+    def of(self, left: Tensor, right: Tensor) -> Proof:
+        """Return this proof as one about two other sides, which the sides of this one stand for."""
+        made = copy(self)
+        made._sides = left, right
+        return made
+
+    @cached_property
+    def same_requires(self) -> bool:
+        """Whether it is proved that both sides are valid for the same dims."""
+        left, right = (side.facts for side in self._sides)
+        return implies(left, right) and implies(right, left)
+
+    def explain(self) -> str:
+        """Return the derivation as text: the sizes, both sides step by step, and the conclusion."""
+        from symlayout.proof.proof_text import explain
+
+        return explain(*self._sides, self._facts, str(self))
+
+    def latex(self) -> str:
+        """Return the derivation in LaTeX, as one ``aligned`` block."""
+        from symlayout.proof.proof_text import explain_latex
+
+        return explain_latex(*self._sides, self._facts, self.conclusion)
+
+    def _repr_html_(self) -> str:
+        from symlayout.show.picture import of_claim
+
+        dims = {} if self.witness is None else self.witness.dims
+        coord = None if self.witness is None else self.witness.coord
+        return of_claim(*self._sides, self.conclusion, self.explain(), dims, coord)
+
+    def _repr_latex_(self) -> str:
+        return f"$\\displaystyle {self.latex()}$"
+
+    @property
+    def conclusion(self) -> str:
+        """The verdict in a sentence, with the witness if there is one."""
+        if self.verdict is Verdict.PROVED:
+            return "PROVED: both sides read the same element at every coordinate, for all such sizes."
+        if self.verdict is Verdict.REFUTED:
+            return f"REFUTED: {self.witness}"
+        searched = f"({self.searched} sizes searched, none differs)"
+        return f"UNKNOWN: {'not decided' if DIGIT in self.obligation else self.obligation} {searched}"
+
+    @cached_property
+    def _help(self) -> str:
+        """What to try after UNKNOWN, as text with a line of its own; empty where no advice is sought."""
+        return "" if self._advice is None else self._advice(*self._sides, self._facts)
+
+    def __str__(self) -> str:
+        return self.conclusion + self._help
+
+    def __repr__(self) -> str:
+        return f"<Proof: {self.conclusion}>"

@@ -1,0 +1,38 @@
+"""The certificate of computed values has a claim of movement for each view of each pair, in the order of need."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import symlayout as sl
+from symlayout.proof.attempts import decide, pairs_known, pairs_of
+from symlayout.proof.certificate.check_computed import refusal_alone, refusal_of_computed
+from symlayout.proof.certificate.computed import certificate_of_computed
+
+X = sl.tensor("N, C", name="x")
+RELU = sl.Body("relu", lambda x: np.maximum(x, 0))
+NEGATED = sl.Body("negated", np.negative)
+
+
+def after_relu(t: sl.Tensor, body: sl.Body = NEGATED) -> sl.Tensor:
+    return sl.compute(body, [sl.compute(RELU, [t], batch=2)], batch=2)
+
+
+LEFT = {"turned": sl.transpose(after_relu(X)), "same": after_relu(X)}
+RIGHT = {"turned": after_relu(sl.transpose(X)), "same": after_relu(X)}
+
+
+@pytest.mark.parametrize("brief", [True, False])
+def test_each_view_of_each_pair_has_a_claim_and_outputs_of_one_expression_only_unless_brief(brief: bool) -> None:
+    facts = X.facts.fork()
+    known = pairs_known(facts, ())
+    proofs = [decide(t, RIGHT[name], facts, known) for name, t in LEFT.items()]
+    shown = certificate_of_computed(LEFT, RIGHT, facts, pairs_of(proofs, known), brief=brief)
+    assert [pair["function"][0] for pair in shown["pairs"]] == ["relu", "negated", "relu", "negated"]
+    assert [pair["order"] for pair in shown["pairs"]] == [[1, 0], [1, 0], [0, 1], [0, 1]]
+    assert {name: claim is None for name, claim in shown["outputs"].items()} == {"turned": False, "same": brief}
+    assert refusal_of_computed(shown, LEFT, RIGHT, facts) == ""
+    assert refusal_alone(shown) == ""
+    other = {**RIGHT, "turned": after_relu(sl.transpose(X), RELU)}
+    assert refusal_of_computed(shown, LEFT, other, facts) != ""
