@@ -118,6 +118,9 @@ def _joint(x: Operand, axis: int, n: Extent, e: Extent) -> Extent:
     for part, whole in ((n, e), (e, n)):
         if _is_part(x, part, whole):
             return whole
+        if (most := _most(x, part, whole)) is not None:
+            x.require(most - whole, "size_mismatch", "axis {}: extent {} is not 1 and not {}", axis, part, whole)
+            return whole
     for part, whole in ((n, e), (e, n)):
         other = exact_quotient(whole, part)
         if other is not None and _is_zero_or_one(x, other):  # where it is 0, the part has to be 0 or 1
@@ -149,6 +152,18 @@ def _is_part(x: Operand, n: Extent, e: Extent) -> bool:
     if other is None:
         return False
     return _is_zero_or_one(x, n) or (_is_zero_or_one(x, other) and _fit(x, n, other))
+
+
+def _most(x: Operand, n: Extent, e: Extent) -> Extent | None:
+    """Return the number that *e* may be at most if *n* is 1 or *e*, since *n* is the minimum of both; None otherwise.
+
+    The minimum of *e* and a number from 2 on is 1 only where *e* is.  An example is a slice up to a large end.
+    """
+    for pair in x.facts.either_of(n, -1):
+        for one, most in (pair, pair[::-1]):
+            if one == e and x.facts.positive(most - 1):
+                return most
+    return None
 
 
 def _is_zero_or_one(x: Operand, e: Extent) -> bool:
@@ -205,6 +220,9 @@ def _is_repeated(x: Operand, axis: int, n: Extent, e: Extent) -> bool:
         return False
     if _is_part(x, n, e):
         return True
+    if (most := _most(x, n, e)) is not None:
+        x.require(most - e, "size_mismatch", rule, axis, n, e)
+        return False
     x.require(e * (n - 1), "size_mismatch", rule, axis, n, e)  # follows from the next line, unproved
     x.require_equal((n - 1) * (n - e), 0, "size_mismatch", rule, axis, n, e)
     return True

@@ -28,6 +28,8 @@ SOME = (0, 1, 2, 3, 5)
         ((m,), (1,)),
         ((2 * n,), (k,)),
         ((n,), (sl.dim("l", min=2),)),
+        ((sympy.Min(n, 2),), (n,)),
+        ((sympy.Min(n, 3), m), (n, sympy.Min(m, 2))),
     ],
     ids=str,
 )
@@ -54,6 +56,18 @@ def test_an_extent_that_may_be_1_is_broadcast_as_numpy_does(shape: Any, target: 
         np.testing.assert_array_equal(sl.interpret(y, array, dims=at), expected)
         np.testing.assert_array_equal(kernel(array, dims=at), expected)
         assert y.subs({d: v for d, v in at.items() if d.name in y.facts.dims}).shape == expected.shape
+
+
+@pytest.mark.parametrize("both", [False, True])
+def test_a_slice_up_to_a_large_end_is_broadcast_where_it_is_everything(both: bool) -> None:
+    whole = sl.tensor((n,), "float32", name="x")
+    part = whole[: 10**9]
+    y = sl.onnx.add(whole, part) if both else sl.broadcast_to(part, (n,))
+    assert (y.shape, y.requires) == ((n,), (n <= 10**9,))
+    assert sl.prove_equal(part if not both else sl.onnx.add(part, part), y).verdict is sl.Verdict.PROVED
+    few = whole[:1]  # this one has an element that is repeated
+    z = sl.onnx.add(whole, few) if both else sl.broadcast_to(few, (n,))
+    assert z.subs({n: 3}).shape == (3,)
 
 
 def test_a_broadcast_says_which_two_extents_an_axis_may_have() -> None:
