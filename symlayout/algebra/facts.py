@@ -14,6 +14,7 @@ from typing import Any
 
 from symlayout.algebra.fact_store import DIGIT, INT64_MAX, Definition, Dim, Requirement, describe_dim
 from symlayout.algebra.intervals import Interval, at
+from symlayout.algebra.piecewise_linear import piecewise_linear
 from symlayout.algebra.polynomial import (
     Extent,
     Poly,
@@ -36,6 +37,7 @@ from symlayout.errors import ShapeError
 
 __all__ = ["INT64_MAX", "Definition", "Dim", "Facts", "Interval", "Requirement"]
 
+NEVER: tuple[Extent, ...] = (-1,)  # ends that nothing is between
 QUOTIENT = "quotient"  # the `where` of a division that is required only because an expression mentions its quotient
 
 
@@ -127,11 +129,16 @@ class Facts(Divisions):
         if isinstance(e, int):
             raise ShapeError(f"{at(where)}{_said(rule) or f'{e} is negative'}", kind)
         top, bottom = self.to_user(e)
-        if (most := self.greatest(e)) is not None and most < 0:
+        ends = self._solved(e, is_zero=False)
+        if ends is NEVER or ((most := self.greatest(e)) is not None and most < 0):
             raise ShapeError(
                 f"{at(where)}{_said(rule) or f'{text(top)} >= 0'} fails for all sizes\n  known: {self.describe(e)}",
                 "infeasible",
             )
+        if ends is not None:
+            self._require_ends(ends, kind, where, rule)
+            self.assume_nonnegative(e, where)
+            return
         self.requirements.append(Requirement(kind, "nonnegative", _tightest(top), bottom, where, (e, 1)))
         self._take(e, where)
 
@@ -148,13 +155,19 @@ class Facts(Divisions):
             if e:
                 raise ShapeError(f"{at(where)}{_said(rule) or f'{e} is not 0'}", kind)
             return
+        ends = self._solved(e, is_zero=True)
+        if ends is not None and ends is not NEVER:
+            self._require_ends(ends, kind, where, rule)
+            if isinstance(e := self.reduce(e), Poly):
+                self._equate_primitive(e, where)
+            return
         e, whole = self.without_factors(e)
         equations, remainders, period = self._remainder_of_zero(e)
         if (only := one_remainder(remainders, period)) is not None:
             self._divide_with_floors(equations, *only, kind, where)
             return
         low, high = self.interval(e)
-        never = not whole or (low or 0) > 0 or (high is not None and high < 0)
+        never = ends is NEVER or not whole or (low or 0) > 0 or (high is not None and high < 0)
         never = never or (bool(equations) and not remainders)
         if not never and names_of(e) & self.definitions.keys():  # intervals take each rounding by itself
             never = self.nonnegative(e - 1) or self.nonnegative(-e - 1)
@@ -167,6 +180,34 @@ class Facts(Divisions):
         if top != 0:
             self.requirements.append(Requirement(kind, "zero", top, 1, where))
         self._equate(e, where)
+
+    def _solved(self, e: Extent, *, is_zero: bool) -> tuple[Extent, ...] | None:
+        """Return what is >= 0 if and only if ``e >= 0``, or ``e == 0``: the ends of one interval of one symbol.
+
+        `NEVER` if no integer meets it.  None if *e* is no function of one symbol that is linear between points, or if
+        several intervals meet it.
+        """
+        if self.is_written or (found := piecewise_linear(self, e)) is None:
+            return None
+        name, function = found
+        low, high = (x if isinstance(x, int) else None for x in (self.low[name], self.high[name]))
+        intervals = function.where_zero(low, high) if is_zero else function.where_nonnegative(low, high)
+        if len(intervals) > 1:
+            return None
+        if not intervals:
+            return NEVER
+        (first, last), x = intervals[0], symbol(name)
+        least = () if first is None or first == low else (x - first,)
+        return least if last is None or last == high else (*least, last - x)
+
+    def _require_ends(self, ends: tuple[Extent, ...], kind: str, where: str, rule: str | Callable[[], str]) -> None:
+        """Require that all *ends* are >= 0, as one equation if they leave one value; see `_solved`."""
+        if len(ends) == 2 and ends[0] + ends[1] == 0:
+            self.require_zero(ends[0], kind, where, rule=rule)
+        else:
+            for end in ends:
+                self.require_nonnegative(end, kind, where, rule=rule)
+        self.resolve_maxima()
 
     def _divide_with_floors(
         self, equations: Sequence[RemainderEquation], remainder: int, divisor: int, kind: str, where: str

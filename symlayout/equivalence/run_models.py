@@ -21,9 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from symlayout.algebra.enumerate_sizes import sizes
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import evaluate, names_of
+from symlayout.algebra.search.enumerate_sizes import sizes
 from symlayout.budgets import limits
 from symlayout.equivalence import runtime_process
 from symlayout.maps.evaluate_bodies import stirred

@@ -9,6 +9,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 from symlayout.algebra.facts import Facts, Requirement
@@ -164,11 +165,11 @@ class ShapeFunction:
         parts = [self.evaluate(part, values, entry) for part in factor.parts]
         if factor.table is not None:
             return entry(factor.table, parts[0])
+        if factor.form in ("min", "max"):
+            return reduce(self._minimum if factor.form == "min" else self._maximum, parts)
         a, b = parts
         if factor.form == "%":
             return a % b
-        if factor.form in ("min", "max"):
-            return (self._minimum if factor.form == "min" else self._maximum)(a, b)
         return -self._floor_div(-a, b) if factor.form == "ceil_div" else self._floor_div(a, b)
 
 

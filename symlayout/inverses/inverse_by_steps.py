@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from symlayout.algebra.enumerate_sizes import sizes
+from symlayout.algebra.search.enumerate_sizes import sizes
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.inverses.inverse_candidates import Candidate, candidates
 from symlayout.maps.gather_elements import gathers, int_extents

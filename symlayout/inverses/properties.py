@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from symlayout.algebra.enumerate_sizes import sizes
 from symlayout.algebra.floor_normal_form import digit_name
 from symlayout.algebra.polynomial import symbol
+from symlayout.algebra.search.enumerate_sizes import sizes
 from symlayout.errors import InconclusiveError, ShapeError, shown
 from symlayout.inverses.inverse_by_steps import all_candidates
 from symlayout.inverses.inverse_candidates import like

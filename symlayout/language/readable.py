@@ -11,6 +11,7 @@ import itertools
 from collections.abc import Iterable, Mapping
 
 from symlayout.algebra.facts import Facts
+from symlayout.algebra.piecewise_linear import piecewise_linear
 from symlayout.algebra.polynomial import (
     Extent,
     Monomial,
@@ -208,6 +209,8 @@ def fold_fixed(e: Extent, facts: Facts) -> Sum:
 
 
 def _fold_polynomial(e: Extent, facts: Facts) -> Sum:
+    if (pieces := _of_pieces(e, facts)) is not None:
+        return pieces
     if (pair := facts.extremes(e)) is not None:
         form, a, b = pair
         return atom(Apply(form, (fold_fixed(a, facts), fold_fixed(b, facts))))
@@ -227,6 +230,25 @@ def _fold_polynomial(e: Extent, facts: Facts) -> Sum:
             term = term * _fold_symbol(name, facts)
         terms += term.terms
     return collected(terms)
+
+
+def _of_pieces(e: Extent, facts: Facts) -> Sum | None:
+    """Return *e* as the least or the greatest of lines in one symbol, if it is such a function with several maxima."""
+    if (found := piecewise_linear(facts, e)) is None:
+        return None
+    name, function = found
+    low, high = (x if isinstance(x, int) else None for x in (facts.low[name], facts.high[name]))
+    if len(function.within(low, high).kinks) < 2:
+        return None
+    if function.times(-1).where_nonnegative(low, high) == [(low, high)]:  # -min(2, n) rather than max(-2, -n)
+        return None if (opposite := _of_pieces(-e, facts)) is None else -opposite
+    if (extremes := function.extremes(low, high)) is None:
+        return None
+    lines = tuple(fold_fixed(line.slope * symbol(name) + line.constant, facts) for line in extremes.lines)
+    inner = atom(Apply(extremes.form, lines)) if len(lines) > 1 else lines[0]
+    if extremes.end is None:
+        return inner
+    return atom(Apply({"min": "max", "max": "min"}[extremes.form], (number(extremes.end), inner)))
 
 
 def _clamped(e: Extent, facts: Facts) -> tuple[int, Extent, Extent, str] | None:

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from symlayout.algebra.enumerate_sizes import sizes
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent, evaluate, product, symbol
+from symlayout.algebra.search.enumerate_sizes import sizes
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.language import sympy_bridge
 from symlayout.maps.compose_chain import output_digits

@@ -169,7 +169,7 @@ def assumption(x: Operand, *relations: Relation) -> Declared:
                 raise
             first, *rest = str(error).removeprefix(f"{x.where}: ").splitlines()
             raise ShapeError("\n".join((f"the assumption {r.text} fails: {first}", *rest)), "infeasible") from error
-    from symlayout.algebra.branch_and_bound import can_hold
+    from symlayout.algebra.search.branch_and_bound import can_hold
 
     if relations and not can_hold(x.facts):
         known = ", ".join((*map(describe_dim, x.facts.dims.values()), *map(str, x.facts.requirements)))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import gcd
 
-from symlayout.algebra.branch_and_bound import searches
 from symlayout.algebra.facts import QUOTIENT, Facts, Interval, Requirement
 from symlayout.algebra.floor_normal_form import renew
 from symlayout.algebra.polynomial import Extent, Poly, collapse, content, exact_quotient, names_of, symbol, terms_of
+from symlayout.algebra.search.branch_and_bound import searches
 from symlayout.errors import ShapeError
 
 _MOST_OTHERS = 16  # a requirement may be dropped if so many others imply it; more are not tried

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import Any
 
-from symlayout.algebra.branch_and_bound import PointSearch, can_hold, searches
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent, names_of, substitute, symbol
+from symlayout.algebra.search.branch_and_bound import PointSearch, can_hold, searches
 from symlayout.errors import ShapeError, shown
 from symlayout.language import sympy_bridge
 from symlayout.tensors.chain import Tensor, check_tensors

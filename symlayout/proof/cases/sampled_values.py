@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from symlayout.algebra.enumerate_sizes import sizes
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent, evaluate, names_of
+from symlayout.algebra.search.enumerate_sizes import sizes
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.maps.evaluate_bodies import each_value, stirred
 from symlayout.maps.gather_elements import int_extents

@@ -14,7 +14,9 @@ from collections.abc import Iterable, Iterator
 from itertools import count
 from math import gcd, inf
 
-from symlayout.algebra.box_bounds import (
+from symlayout.algebra.facts import Facts, Requirement
+from symlayout.algebra.polynomial import Extent, Poly, evaluate, names_of, symbol
+from symlayout.algebra.search.box_bounds import (
     Bound,
     Box,
     SlopedExpression,
@@ -26,9 +28,7 @@ from symlayout.algebra.box_bounds import (
     slope_of,
     tighter,
 )
-from symlayout.algebra.constraints import Below, Constraints, cancelling
-from symlayout.algebra.facts import Facts, Requirement
-from symlayout.algebra.polynomial import Extent, Poly, evaluate, names_of, symbol
+from symlayout.algebra.search.constraints import Below, Constraints, cancelling
 from symlayout.budgets import limits
 
 ENOUGH = 2**62  # an expression that reaches this counts as unbounded

@@ -5,10 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import gcd, inf
 
-from symlayout.algebra.box_bounds import Bound, Box, Sides, SlopedExpression, ceil_of, floor_of, form_of, sides_of
 from symlayout.algebra.fact_store import DIGIT, drop
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent, Poly, collapse, names_of, symbol, without
+from symlayout.algebra.search.box_bounds import (
+    Bound,
+    Box,
+    Sides,
+    SlopedExpression,
+    ceil_of,
+    floor_of,
+    form_of,
+    sides_of,
+)
 from symlayout_codegen.values import Value
 
 _MOST_TERMS = 24  # of a constraint that shrinks boxes

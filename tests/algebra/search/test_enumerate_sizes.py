@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import symlayout as sl
-from symlayout.algebra.enumerate_sizes import sizes
 from symlayout.algebra.facts import Dim, Facts
+from symlayout.algebra.search.enumerate_sizes import sizes
 
 N = sl.dim("N")
 S = sl.dim("s", min=None)

@@ -8,8 +8,17 @@ from math import inf
 
 import pytest
 
-from symlayout.algebra.box_bounds import Box, ceil_of, floor_of, form_of, quotient_sides, sides_of, slope_of, tighter
 from symlayout.algebra.polynomial import Extent, collapse, evaluate, symbol
+from symlayout.algebra.search.box_bounds import (
+    Box,
+    ceil_of,
+    floor_of,
+    form_of,
+    quotient_sides,
+    sides_of,
+    slope_of,
+    tighter,
+)
 
 NAMES = "xyz"
 

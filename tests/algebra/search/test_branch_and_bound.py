@@ -7,10 +7,10 @@ import random
 
 import pytest
 
-from symlayout.algebra.branch_and_bound import can_hold, searches
-from symlayout.algebra.constraints import Constraints
 from symlayout.algebra.facts import Dim, Facts
 from symlayout.algebra.polynomial import Extent, evaluate, symbol
+from symlayout.algebra.search.branch_and_bound import can_hold, searches
+from symlayout.algebra.search.constraints import Constraints
 from symlayout.errors import ShapeError
 
 X, Y = symbol("x"), symbol("y")
