@@ -11,9 +11,6 @@ import numpy as np
 
 from benchmarks.arena import Array
 
-STATES = ("warm", "cold", "fresh")
-"""``warm``: calls follow each other; ``cold``: nothing is in the caches; ``fresh``: the result is a new array."""
-
 
 def clock(threads: int) -> Callable[[], float]:
     """Return the clock for calls in *threads* threads.
@@ -25,7 +22,11 @@ def clock(threads: int) -> Callable[[], float]:
 
 
 def before(state: str, junk: Array) -> Callable[[], None] | None:
-    """Return what is called before each call; *junk* is larger than the caches."""
+    """Return what is called before each call to bring about a state of the machine.
+
+    ``"warm"``: calls follow each other; ``"cold"``: nothing is in the caches, than which *junk* is larger; ``"fresh"``:
+    the result is a new array.
+    """
     return {"warm": None, "cold": lambda: _flush(junk), "fresh": _release}[state]
 
 

@@ -139,7 +139,7 @@ def verify(
     witness = next((_model_witness(w, n, left[n], right[n]) for w, n in found), None)
     if witness is None and run and isinstance(before, Model) and isinstance(after, Model):
         witness = _when_run(before, after, left, right, again[0], proofs, by_position)
-    return Verification(proofs, used, witness, _region(known, before, after, again, left, right, proofs))
+    return Verification(proofs, used, witness, _region(known, before, after, again, right, proofs))
 
 
 def _without_added_zeros(
@@ -390,7 +390,6 @@ def _region(
     before: Values,
     after: Values,
     again: tuple[dict[int, Tensor], dict[int, Tensor]],
-    left: Mapping[str, Tensor],
     right: Mapping[str, Tensor],
     proofs: Mapping[str, Proof],
 ) -> tuple[str, str]:

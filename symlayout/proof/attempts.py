@@ -1,8 +1,9 @@
 """The attempts at a claim, in order: its normal form, the search for a witness, and its normal form split by values.
 
 The first attempt compares the normal forms of both sides at one output coordinate, with few goals (`decide_equal`).
-The second one searches for a point at which they differ (`counterexample`).  The last one compares the normal forms
-again, with more goals, and splits the claim by the values of symbols that have few.
+Then a short search looks for a point at which they differ (`counterexample`).  The last attempts compare the normal
+forms again, and split the claim by the values of symbols that have few: with few goals, and after the rest of the
+search with many.
 """
 
 from __future__ import annotations

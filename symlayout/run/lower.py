@@ -205,10 +205,14 @@ class Lowering:
     def _reads(self, box: Box, *, shown: bool = False) -> list[Read]:
         return normalise(self.t, box.facts.fork(), box.coords, shown=shown)
 
-    def _parts(
-        self, box: Box, reads: Sequence[Read], signs: Facts | None = None, *, divided: bool = True
+    def _parts(self, box: Box, reads: Sequence[Read]) -> list[Part]:
+        """Return the parts of *reads* over *box*."""
+        return self._parts_of_known_signs(box, reads, None, divided=True)
+
+    def _parts_of_known_signs(
+        self, box: Box, reads: Sequence[Read], signs: Facts | None, *, divided: bool
     ) -> list[Part]:
-        """Return the parts of *reads* over *box*.
+        """Return the parts of *reads* over *box*, or over two boxes.
 
         If *divided* and the sign of a divisor is not known, *box* is divided in two: one where the divisor is
         positive, and one where it is not.  In the second one an array is empty, only fills are written, and floors
@@ -225,7 +229,9 @@ class Lowering:
                     part
                     for e, again in ((extent, True), (1 - extent, False))
                     if (each := where(box, e)) is not None
-                    for part in self._parts(each, self._reads(each, shown=True), signs or box.facts, divided=again)
+                    for part in self._parts_of_known_signs(
+                        each, self._reads(each, shown=True), signs or box.facts, divided=again
+                    )
                 ]
             found.append(self._part(refined, view(fetched), expressions(refined, fetched), signs or refined.facts))
         return found

@@ -167,7 +167,7 @@ class _BodyLowering(Lowering):
 
     # ------------------------------------------------------------------ parts
 
-    def _parts(self, box: Box, reads: Sequence[Read], signs: Facts | None = None, *, divided: bool = True) -> Any:
+    def _parts(self, box: Box, reads: Sequence[Read]) -> Any:
         signs = box.facts.fork()
         facts = box.facts.fork()
         extents, over = dict(box.extents), list[Extent]()

@@ -12,8 +12,12 @@ literal              the value of the type with the bits *number*
 cast                 the operand in another type
 fold_F               ``F(... F(F(start, t_1), t_2) ..., t_n)``: the operand at each point of the reduced digits,
                      in their order; *number* has the bits of the start
-the others           the function of the operands; all have one type, but for the condition of ``where``
+add, subtract, ...   the function of the operands; all have one type, but for the condition of ``where``
 ===================  =======================================================================================
+
+The last row stands for arithmetic (``add subtract multiply divide floor_divide negative absolute``), comparisons
+(``less less_equal greater greater_equal equal not_equal``), choices (``maximum minimum clip where``), bits
+(``bitwise_and bitwise_or bitwise_xor invert left_shift right_shift``) and rounding (``rint floor ceil trunc``).
 
 A half is computed in float32 and rounded after each step.
 """
@@ -39,14 +43,8 @@ TYPES: dict[str, int] = {
 }
 """The types of elements, with their bytes."""
 
-ARITHMETIC = ("add", "subtract", "multiply", "divide", "floor_divide", "negative", "absolute")
-COMPARISONS = ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal")
-CHOICES = ("maximum", "minimum", "clip", "where")
-BITWISE = ("bitwise_and", "bitwise_or", "bitwise_xor", "invert", "left_shift", "right_shift")
 ROUNDING = ("rint", "floor", "ceil", "trunc")
-FUNCTIONS = frozenset((*ARITHMETIC, *COMPARISONS, *CHOICES, *BITWISE, *ROUNDING))
-"""The functions of operands, but for ``cast``."""
-
+"""The functions that round a float to an integer."""
 FOLD = "fold_"
 """How the names of steps that reduce begin."""
 FOLDS = frozenset(f"{FOLD}{name}" for name in ("add", "multiply", "maximum", "minimum"))

@@ -27,8 +27,6 @@ from symlayout_codegen.jit.load import load_module
 MODULE = "symlayout_calls"
 FLAGS = ("-std=c11", "-O1", "-fPIC", "-shared")  # as fast as at -O2, and compiled sooner
 
-Finish = Callable[[], tuple[bytes, str]]
-
 
 class _Trampoline:
     """The one of this process: the type `Calls` of the module, or why there is none."""

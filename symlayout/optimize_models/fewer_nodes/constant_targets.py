@@ -41,7 +41,7 @@ def state_targets(graph: EditedGraph, model: Model, kept: Set[str]) -> list[Rewr
             continue
         if node.input[1] not in made or made[node.input[1]].op_type == "Constant":
             continue
-        values = _tensors(graph, model, node)
+        values = _tensors(model, node)
         if values is None:
             continue
         target = _target(node.op_type, *values)
@@ -56,7 +56,7 @@ def state_targets(graph: EditedGraph, model: Model, kept: Set[str]) -> list[Rewr
     return changes
 
 
-def _tensors(graph: EditedGraph, model: Model, node: NodeProto) -> tuple[Tensor, Tensor] | None:
+def _tensors(model: Model, node: NodeProto) -> tuple[Tensor, Tensor] | None:
     """Return the operand and the output of a node; None if one is not known."""
     values: Mapping[str, Tensor] = model.tensors
     try:

@@ -112,8 +112,6 @@ def columns(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 # ------------------------------------------------- repeat_kv: (N, C, S, D) to (N, C * 3, S, D)
 
-_KEPT = ((0, 1, 1), CHANNELS * REPEATS)
-
 
 def _heads(n: Parts, x: str, height: int = 3, width: int = 4) -> str:
     return n.reshape(x, (0, 1, 1), CHANNELS * REPEATS, (height, 1, 1), (width, 1, 1))
