@@ -23,8 +23,24 @@ class Mutation:
 
 Row = tuple[str, ...]  # the last three or four parts of a mutation
 
+
+def _never(name: str, test: str, *harmless: str) -> Row:
+    """Return the row of the condition *test* of an ``if``, as if it never held."""
+    return (name, f"if {test}:", "if False:", *harmless)
+
+
+def _always(name: str, test: str, *harmless: str) -> Row:
+    """Return the row of the condition *test* of an ``if``, as if it always held."""
+    return (name, f"if {test}:", "if True:", *harmless)
+
+
+def _without(name: str, statement: str, *harmless: str) -> Row:
+    """Return the row of a *statement* that is left out."""
+    return (name, f"{statement}\n", "pass\n", *harmless)
+
+
 _DIGITS: list[Row] = [
-    ("the divisor is positive", "if not (k >= 1 if isinstance(k, int) else facts.positive(k)):\n", "if False:\n"),
+    _never("the divisor is positive", "not (k >= 1 if isinstance(k, int) else facts.positive(k))"),
     (
         "a remainder is less than its divisor",
         "(most := facts.derive(k - 1 - below)) is not None:",
@@ -47,7 +63,7 @@ _DIGITS: list[Row] = [
 ]
 
 _INEQUALITIES: list[Row] = [
-    ("a fact's factor is not negative", "if self.holds_at_lows(factor):", "if True:"),
+    _always("a fact's factor is not negative", "self.holds_at_lows(factor)"),
     ("a goal's scale is positive", "if scale != 1 and self.holds_at_lows(scale - 1):", "if scale != 1:"),
     ("what moves to its upper bound falls", "and self.holds_at_lows(-split[0]):", "and True:"),
     ("a factor that is divided out is not negative", "is not None and low >= least:", "is not None:"),
@@ -105,7 +121,7 @@ _DIVISIONS: list[Row] = [
         "",
         "the equation holds; used as a rewrite it would not end",
     ),
-    ("a factor that is left out of an equation is not 0", "if (self.low.get(name) or 0) >= 1:", "if True:"),
+    _always("a factor that is left out of an equation is not 0", "(self.low.get(name) or 0) >= 1"),
     ("a divisor is not larger than what is positive", "elif low is not None and low > 0:  #", "else:  #"),
 ]
 
@@ -148,7 +164,7 @@ _SPLITS: list[Row] = [
 ]
 
 _COMPARED: list[Row] = [
-    ("two fills are the same", "if not same_fill(a.fill, b.fill, self.dtype):", "if False:"),
+    _never("two fills are the same", "not same_fill(a.fill, b.fill, self.dtype)"),
     ("all fills are the same", "return all(same_fill(fills[0], fill, dtype) for fill in fills[1:])", "return True"),
     (
         "one fill for all is for maps without cases",
@@ -157,8 +173,8 @@ _COMPARED: list[Row] = [
         "where neither side reads inside all its sources both read that fill, whatever cases they take; the condition"
         " is the checker's, which would refuse the certificate",
     ),
-    ("two reads are of one input", "        if a.leaf.key == b.leaf.key:\n", "        if True:\n"),
-    ("two shapes are equal", "            if not equal(a, b, facts):\n", "            if False:\n"),
+    _always("two reads are of one input", "a.leaf.key == b.leaf.key"),
+    _never("two shapes are equal", "not equal(a, b, facts)"),
     ("two coordinates are equal", "if not equal(x, y, facts)), None)", "if False), None)"),
 ]
 
@@ -193,26 +209,26 @@ _NORMALISE: list[Row] = [
 ]
 
 _KNOWN: list[Row] = [
-    ("what is shown not to hold is not known", "        if not self.holds(e):\n", "        if False:\n"),
-    ("what is not shown to be 0 is not known", "        if not self.vanishes(e):\n", "        if False:\n"),
-    ("a symbol is new", "        if name in self.symbols:\n", "        if False:\n"),
+    _never("what is shown not to hold is not known", "not self.holds(e)"),
+    _never("what is not shown to be 0 is not known", "not self.vanishes(e)"),
+    _never("a symbol is new", "name in self.symbols"),
 ]
 
 _RULES: list[Row] = [
-    ("a divisor of a floor is positive", "    known.need(d - 1)\n", ""),
+    _without("a divisor of a floor is positive", "known.need(d - 1)"),
     ("a goal's scale is positive", "    known.need(s - 1)\n    rest", "    rest"),
-    ("the first factor is not negative", "        known.need(a)\n", ""),
-    ("the second factor is not negative", "        known.need(b)\n", ""),
-    ("a lower bound is known", "        known.need(known.read([[1, name]]) - low)\n", ""),
+    _without("the first factor is not negative", "known.need(a)"),
+    _without("the second factor is not negative", "known.need(b)"),
+    _without("a lower bound is known", "known.need(known.read([[1, name]]) - low)"),
     ("a symbol is not solved by itself", "if name in v.names or name in known.solved", "if name in known.solved"),
     ("a rewrite is an equation", "    known.need_zero(known.reduce(m - v))\n    known.rewrite", "    known.rewrite"),
-    ("an exact quotient's divisor is positive", "        known.need(b - 1)\n", ""),
+    _without("an exact quotient's divisor is positive", "known.need(b - 1)"),
     (
         "a maximum is 0 where its value is not positive",
         "        known.need(-e)\n        known.zero.add(m)",
         "        known.zero.add(m)",
     ),
-    ("a symbol of the claim has one meaning", "    if name in known.meaning:\n", "    if False:\n"),
+    _never("a symbol of the claim has one meaning", "name in known.meaning"),
 ]
 
 _BLOCKS: list[Row] = [
@@ -221,28 +237,23 @@ _BLOCKS: list[Row] = [
         "supposed = known.fork()\n            supposed.nonnegative.add(bound)",
         "supposed = known\n            supposed.nonnegative.add(bound)",
     ),
-    ("a case has no coordinate of its own", "        if supposed.point != known.point:\n", "        if False:\n"),
-    ("each operation is shown to be a map", "        check_block(place, block)\n", "        pass\n"),
-    ("parts are shown to be equal", "        check_block(part, block)\n", "        pass\n"),
-    ("parts are about their own nodes", "        part.sides = left, right\n", ""),
+    _never("a case has no coordinate of its own", "supposed.point != known.point"),
+    _without("each operation is shown to be a map", "check_block(place, block)"),
+    _without("parts are shown to be equal", "check_block(part, block)"),
+    _without("parts are about their own nodes", "part.sides = left, right"),
 ]
 
 _READINGS: list[Row] = [
     ("an axis without elements is shown to have none", "known.need(-extent)", "known.need(1 - extent)"),
     ("fills are one where they mask", "len(fills) > 1 or any(", "any("),
-    ("the sides' coordinates are equal", "        known.need_zero(a - b)\n", "        pass\n"),
-    ("no coordinate is introduced before the maps", "    if known.point is not None:\n", "    if False:\n"),
+    _without("the sides' coordinates are equal", "known.need_zero(a - b)"),
+    _never("no coordinate is introduced before the maps", "known.point is not None"),
     ("every name of the claim has a meaning", "    if missing := {", "    if False and {"),
-    (
+    _never(
         "a case that is supposed to read inside is on the side that is supposed to",
-        'if case["fill"] is not None and known.inside != side:',
-        "if False:",
+        'case["fill"] is not None and known.inside != side',
     ),
-    (
-        "another case fails",
-        "        _need_outside(known, value, known.claimed(extent), at, end)\n",
-        "",
-    ),
+    _without("another case fails", "_need_outside(known, value, known.claimed(extent), at, end)"),
     (
         "a case without a fill reads inside",
         '    if case["fill"] is None:\n        for coordinate',
@@ -251,27 +262,18 @@ _READINGS: list[Row] = [
 ]
 
 _MEETINGS: list[Row] = [
-    ("values that meet are one expression", "    if forms[a] != forms[b]:\n", "    if False:\n"),
-    (
-        "equal elements are read from their constants",
-        '        if read != ("input", constant):\n',
-        "        if False:\n",
-    ),
-    ("equal elements are from the least values of their box on", "        known.need(value - low)\n", ""),
-    ("equal elements are to the greatest values of their box", "        known.need(known.number(high) - value)\n", ""),
+    _never("values that meet are one expression", "forms[a] != forms[b]"),
+    _never("equal elements are read from their constants", 'read != ("input", constant)'),
+    _without("equal elements are from the least values of their box on", "known.need(value - low)"),
+    _without("equal elements are to the greatest values of their box", "known.need(known.number(high) - value)"),
 ]
 
 _ELEMENTS: list[Row] = [
-    (
+    _never(
         "the bits of constants are equal",
-        "        if _bits(one, values, size, constants) != _bits(other, values, size, constants):\n",
-        "        if False:\n",
+        "_bits(one, values, size, constants) != _bits(other, values, size, constants)",
     ),
-    (
-        "elements are inside their constants",
-        "        if found.min() < 0 or found.max() >= extent:\n",
-        "        if False:\n",
-    ),
+    _never("elements are inside their constants", "found.min() < 0 or found.max() >= extent"),
 ]
 
 _SCHEMA: list[Row] = [
@@ -281,14 +283,14 @@ _SCHEMA: list[Row] = [
         "    if type(value) is not int:  # not isinstance: a bool is not an integer here\n",
         "    if not isinstance(value, int):\n",
     ),
-    ("a name stands for one thing", "    if symbol in known:\n", "    if False:\n"),
+    _never("a name stands for one thing", "symbol in known"),
     (
         "a claim's names are its own",
         "            if unknown := set(names) - known:\n",
         "            if unknown := set():\n",
     ),
     ("nodes are read by later ones", "source >= number for source", "source > number for source"),
-    ("every node is read", "        if number not in used:\n", "        if False:\n"),
+    _never("every node is read", "number not in used"),
 ]
 
 MUTATIONS = [
