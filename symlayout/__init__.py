@@ -71,7 +71,8 @@ if TYPE_CHECKING:
     from symlayout.proof.counterexample import Witness
     from symlayout.proof.prove import prove_equal
     from symlayout.proof.verdict import Proof, Verdict
-    from symlayout.run.kernel import Kernel, compile
+    from symlayout.run.compile_tensor import compile
+    from symlayout.run.kernel import Kernel
     from symlayout.show.picture import Picture
     from symlayout.show.requirement_reasons import Reason, reasons
     from symlayout.show.trace_element import Trace, trace
@@ -99,7 +100,8 @@ _LATER = {  # imported when first asked for, by the room and the module
     "Witness": "proof.counterexample",
     **dict.fromkeys(("Proof", "Verdict"), "proof.verdict"),
     "prove_equal": "proof.prove",
-    **dict.fromkeys(("Kernel", "compile"), "run.kernel"),
+    "Kernel": "run.kernel",
+    "compile": "run.compile_tensor",
     "Picture": "show.picture",
     **dict.fromkeys(("Reason", "reasons"), "show.requirement_reasons"),
     **dict.fromkeys(("Trace", "trace"), "show.trace_element"),

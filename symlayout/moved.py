@@ -45,7 +45,7 @@ MOVED = {
     "lower": "run.lower",
     "call": "run.call_plan",
     "remember": "run.repeat_calls",
-    "compile": "run.kernel",
+    "compile": "run.compile_tensor",
     "emit": "run.standalone_c",
     "example": "show.small_sizes",
     "walk": "show.trace_element",

@@ -15,36 +15,26 @@ import numpy as np
 from symlayout.errors import ArrayError, CompilerError, InconclusiveError
 from symlayout.maps.adjoint_map import Adjoint, check_numbers
 from symlayout.maps.composed_map import IndexMap
-from symlayout.maps.evaluate_bodies import evaluated
-from symlayout.maps.gather_elements import int_extents
 from symlayout.maps.interpreter import match_arrays, result_type
-from symlayout.run.body_kernel import BodyKernel
-from symlayout.run.call_plan import (
-    Plan,
-    check_threads,
-    contiguous_strides,
-    element_strides,
-    worthwhile,
-)
+from symlayout.run.call_plan import Plan, check_threads, contiguous_strides, element_strides, worthwhile
 from symlayout.run.lower import lower
 from symlayout.run.repeat_calls import Memories, memory
-from symlayout.run.storage import BYTE, WHOLE, Whole, nibbles
+from symlayout.run.storage import BYTE, Whole
 from symlayout.tensors.bind_dims import bind_shapes, dim_values
-from symlayout.tensors.chain import Tensor, not_a_tensor
-from symlayout.tensors.element_types import element_type, new_array
+from symlayout.tensors.chain import Tensor
+from symlayout.tensors.element_types import new_array
 from symlayout_codegen.forks import held_off
 from symlayout_codegen.ir.nest import NUMBERS
 from symlayout_codegen.jit import trampoline
 from symlayout_codegen.jit.instruction_set import choose
 
 if TYPE_CHECKING:
-    from symlayout.run.lower_bodies import Lowered
     from symlayout_codegen.ir.nest import Nest
     from symlayout_codegen.jit.kernel import CompiledKernel
 
 Array = np.ndarray[Any, Any]
 
-_DEFAULT_DTYPE = np.dtype(np.float32)  # the element type of `Kernel.source` if none is given
+DEFAULT_DTYPE = np.dtype(np.float32)  # the element type of `Kernel.source` if none is given
 _MAX_PLANS = 256  # plans that a kernel keeps; one more clears them all
 _fallback_warned = threading.Event()
 
@@ -65,7 +55,7 @@ class Kernel:
     --------
     >>> import numpy as np
     >>> import symlayout as sl
-    >>> k = compile(sl.transpose(sl.tensor("N, C")), dtype="int32")
+    >>> k = sl.compile(sl.transpose(sl.tensor("N, C")), dtype="int32")
     >>> k(np.arange(6, dtype="int32").reshape(2, 3)).tolist()
     [[0, 3], [1, 4], [2, 5]]
     >>> k.index_map
@@ -116,7 +106,7 @@ class Kernel:
         with held_off:
             from symlayout_codegen.emit.printer import print_kernel
 
-        dtype = self._dtype or _DEFAULT_DTYPE
+        dtype = self._dtype or DEFAULT_DTYPE
         return print_kernel(self._nest(self._number(dtype), strided=False)[0], dtype.itemsize)
 
     @property
@@ -127,13 +117,27 @@ class Kernel:
         """
         native = next(reversed(self._tuned.values()), None)
         if native is None:
-            native = self._native(self._dtype or _DEFAULT_DTYPE, strided=False)
+            native = self._native(self._dtype or DEFAULT_DTYPE, strided=False)
         return "interpreted by NumPy: no compiler" if native is None else native.schedule
 
     def __reduce__(self) -> tuple[Callable[..., Kernel], tuple[Any, ...]]:
         """Return the tensor and the options: the kernel is built, or loaded from the cache, where it arrives."""
         options = (self._dtype, self._storage, self._strict, self._threads, self._tune, self._march)
-        return _unpickled, (self.tensor, *options)
+        return type(self)._rebuilt, (self.tensor, *options)
+
+    @classmethod
+    def _rebuilt(
+        cls,
+        t: Any,
+        dtype: np.dtype[Any] | None,
+        storage: Whole,
+        strict: bool,
+        threads: int,
+        tune: bool,
+        march: str,
+    ) -> Kernel:
+        """Return a kernel of another process; `ProcessorError` if this processor lacks its instructions."""
+        return cls(t, dtype, storage, strict, threads, tune, choose(march))
 
     def __repr__(self) -> str:
         elements = self._storage if self._storage.halves else self._dtype
@@ -191,8 +195,8 @@ class Kernel:
         passed, dims = dims, {} if dims is None else dim_values(dims)
         given = match_arrays(self._input, arrays, named)
         inputs = [a if self._storage.straight(a) else np.ascontiguousarray(a) for a in given]
-        if out is not None and type(out) not in (np.ndarray, np.memmap):
-            raise no_array(out)
+        if out is not None:
+            check_is_array(out)
         wanted = self._threads if threads is None else check_threads(threads)
         key = (
             tuple((a.shape, a.strides, a.dtype) for a in inputs),
@@ -371,210 +375,9 @@ class Kernel:
         return made
 
 
-class ComputedKernel(Kernel):
-    """The kernel of a tensor that is moved from computed values or constants.
-
-    The C function computes the last bodies that C can compute as NumPy does (`BodyKernel`).  Without such bodies, the
-    C function moves the result alone.  The interpreter computes the other values.
-
-    Attributes
-    ----------
-    tensor : Tensor
-        The last movement, from leaves that stand for what is computed.
-    whole : Tensor
-        The tensor that the kernel computes.
-    """
-
-    def __init__(self, whole: Tensor, *options: Any) -> None:
-        leaves = {leaf.key: _stand_in(leaf, f"v{k}") for k, leaf in enumerate(whole.leaves())}
-        super().__init__(whole.replace(leaves), *options)
-        self.whole, self.inputs = whole, whole.arguments()
-        self._bodies = None if self._storage.halves else BodyKernel(whole, self._march, self._threads)
-
-    @property
-    def source(self) -> str:
-        """The C code of the kernel for contiguous arrays of its element types (float32 where none is declared)."""
-        with held_off:
-            from symlayout_codegen.emit.printer import print_kernel
-
-        found = self._computed()
-        return super().source if found is None else print_kernel(found.nest, found.types[-1].itemsize)
-
-    @property
-    def schedule(self) -> str:
-        """The schedule of the kernel in `source` as text: the choices, their reasons and the loops."""
-        native = self._bodies.native(self._types(), strided=False) if self._bodies and self._computed() else None
-        return super().schedule if native is None else native.schedule
-
-    def _types(self) -> tuple[np.dtype[Any], ...]:
-        """Return the element types of the inputs that are declared, or the default."""
-        return tuple(leaf.dtype or self._dtype or _DEFAULT_DTYPE for leaf in self.inputs)
-
-    def _computed(self) -> Lowered | None:
-        return self._bodies.lowered(self._types(), strided=False) if self._bodies else None
-
-    def at_addresses(self, inputs: list[Array], out: Array, dims: Mapping[Any, Any] | None) -> None:
-        """Return None: more than one C function computes the result."""
-
-    def write(self, out: Array, inputs: list[Array], dims: Mapping[str, int]) -> bool:
-        """Return False: more than one C function computes the result."""
-        return False
-
-    def __reduce__(self) -> tuple[Callable[..., Kernel], tuple[Any, ...]]:
-        rebuild, (_, *options) = super().__reduce__()
-        return rebuild, (self.whole, *options)
-
-    def __call__(
-        self,
-        *arrays: Any,
-        out: Array | None = None,
-        dims: Mapping[Any, Any] | None = None,
-        threads: int | None = None,
-        **named: Any,
-    ) -> Array:
-        """Compute the sources and run the kernel; see `Kernel.__call__`."""
-        if self._bodies is not None and not named and dims is None and threads is None:
-            done = self._bodies.again(arrays, out)
-            if done is not None:
-                return done
-        given = match_arrays(self.whole, arrays, named)
-        if self._bodies is not None:
-            if out is not None and type(out) not in (np.ndarray, np.memmap):
-                raise no_array(out)
-            done = self._bodies(given, out, dims, None if threads is None else check_threads(threads))
-            if done is not None:
-                return done
-        values = bind_shapes(self.whole, [a.shape for a in given], dims)
-        sources = self.whole.bind(values).leaves()
-        keys = [leaf.key for leaf in self.whole.arguments()]
-        found = evaluated(sources, dict(zip(keys, given, strict=True)))
-        inner = [np.ascontiguousarray(np.broadcast_to(found[id(s)], int_extents(s))) for s in sources]
-        known = {name: v for name, v in values.items() if name in self._input.facts.dims}
-        return super().__call__(*inner, out=out, dims=known, threads=threads)
-
-
-def no_array(out: Any) -> ArrayError:
-    """Return the error of an *out* that is no array of NumPy."""
-    return ArrayError(
-        f"out= is a {type(out).__name__}, not a numpy array\n  help: pass a numpy.ndarray over the same memory"
-    )
-
-
-def _stand_in(leaf: Tensor, name: str) -> Tensor:
-    """Return an input with the shape and type of what is computed."""
-    return Tensor(name, leaf.dtype, leaf.extents, leaf.facts, key=name)
-
-
-def _of_element_type(t: Tensor | Adjoint, dtype: np.dtype[Any]) -> Tensor:
-    """Return the same movement of elements of another type.
-
-    Raises
-    ------
-    ArrayError
-        Something is computed, or a constant is read: their results are of the tensor's type.
-    """
-    if isinstance(t, Adjoint) or t.computes or any(leaf.values is not None for leaf in t.leaves()):
-        raise ArrayError(f"dtype {dtype} is not the tensor's {t.dtype}")
-    leaves = {leaf.key: Tensor(leaf.name, dtype, leaf.extents, leaf.facts, key=leaf.key) for leaf in t.leaves()}
-    return t.replace(leaves)
-
-
-def _kernel_of(t: Tensor | Adjoint, *options: Any) -> Kernel:
-    """Return the kernel of *t* with the options of `Kernel`."""
-    return ComputedKernel(t, *options) if isinstance(t, Tensor) and t.computes else Kernel(t, *options)
-
-
-def _unpickled(
-    t: Tensor | Adjoint,
-    dtype: np.dtype[Any] | None,
-    storage: Whole,
-    strict: bool,
-    threads: int,
-    tune: bool,
-    march: str,
-) -> Kernel:
-    """Return a kernel that came from another process; `ProcessorError` if this processor lacks its instructions."""
-    return _kernel_of(t, dtype, storage, strict, threads, tune, choose(march))
-
-
-def compile(
-    t: Tensor | Adjoint,
-    dims: Mapping[Any, Any] | None = None,
-    dtype: Any = None,
-    *,
-    strict: bool = False,
-    threads: int = 1,
-    tune: bool = False,
-    march: str | None = None,
-) -> Kernel:
-    """Return a kernel that computes *t*, for all shapes that meet ``t.requires``.
-
-    Parameters
-    ----------
-    t : Tensor or Adjoint
-        The tensor to compute.  The kernel of an adjoint takes the cotangent ``dy``.  It adds integers, which wrap, and
-        floats and complex numbers in the machine's byte order.  NumPy adds the types that C does not have.
-    dims : mapping, optional
-        Dims to fix.  The kernel is specialised for these values.
-    dtype : dtype_like, optional
-        The element type.  It replaces a type that the tensor declares, if elements are only moved.  Without either,
-        the kernel takes every element type, and is compiled for each element size at the first call.  ``"uint4x2"``
-        and ``"int4x2"`` are 4-bit integers, two in each byte along the last axis, the first in the low half: an array
-        of shape ``(..., n)`` and type uint8 holds a tensor of shape ``(..., 2*n)``.  A kernel of unknown extents is
-        linked anew after the first call for two to four rows, or for runs below 16 bytes: 0.2 s.
-    strict : bool
-        Raise if no C kernel can be built, instead of computing in NumPy with a warning.
-    threads : int
-        The most threads that a call uses, at least 1.  A call can override it.
-    tune : bool
-        Time the candidate schedules and take the fastest: at the first call with new shapes, or now if all dims have
-        values.  The choice is kept in the cache; ``k.schedule`` explains it.
-    march : str, optional
-        The instruction set to compile for: ``"x86-64-v2"``, ``"x86-64-v3"``, ``"x86-64-v4"`` (or ``"v2"``, ...) or
-        ``"native"``, which is everything that this processor has.  The default is the environment variable
-        ``SYMLAYOUT_MARCH``, or else ``"native"``.
-
-    Raises
-    ------
-    ProcessorError
-        *march*, or ``SYMLAYOUT_MARCH``, is unknown, or this processor lacks some of its instructions.
-    CompilerError
-        With *strict*: there is no C compiler, or it fails.
-    InconclusiveError
-        With *strict*: the reads are not shown to be inside their sources.
-    ArrayError
-        *dtype* is not an element type, cannot hold a fill, or differs from the tensor's, and something is computed.
-    ShapeError
-        A dim's value is out of bounds or breaks a requirement; *threads* is not an integer of at least 1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import symlayout as sl
-    >>> N, C = sl.dims("N C")
-    >>> k = compile(sl.flip(sl.tensor((N, C)), axis=1), strict=True)
-    >>> out = np.empty((2, 3), "uint8")
-    >>> k(np.arange(6, dtype="uint8").reshape(2, 3), out=out) is out
-    True
-    >>> out.tolist()
-    [[2, 1, 0], [5, 4, 3]]
-    """
-    if not isinstance(t, Tensor | Adjoint):
-        raise not_a_tensor("compile", t)
-    if dims is not None:
-        t = t.subs(dims)
-    packed = nibbles(dtype)
-    chosen = BYTE if packed else t.dtype if dtype is None else element_type(dtype)
-    differs = t.dtype is not None and chosen is not None and chosen.newbyteorder("=") != t.dtype.newbyteorder("=")
-    if differs and not packed:  # `Nibbles.chain` compares a packed type
-        assert chosen is not None
-        t = _of_element_type(t, chosen)
-    if isinstance(t, Adjoint) and chosen is not None:
-        check_numbers(chosen)
-    kernel = _kernel_of(t, chosen, packed or WHOLE, strict, check_threads(threads), tune, choose(march))
-    if strict and chosen is None:
-        kernel._native(_DEFAULT_DTYPE, strided=False)
-    if tune and chosen is not None and not kernel._input.facts.dims:
-        leaves = kernel._input.leaves()
-        Kernel.__call__(kernel, *(np.zeros(kernel._storage.array_shape(int_extents(x)), chosen) for x in leaves))
-    return kernel
+def check_is_array(out: Any) -> None:
+    """Raise `ArrayError` for an *out* that is no array of NumPy itself: a subclass may give its elements a meaning."""
+    if type(out) not in (np.ndarray, np.memmap):
+        raise ArrayError(
+            f"out= is a {type(out).__name__}, not a numpy array\n  help: pass a numpy.ndarray over the same memory"
+        )

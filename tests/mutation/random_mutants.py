@@ -83,7 +83,7 @@ GROUPS = {
         _tests("test_checker_sides test_checker test_checker_blocks test_write test_claims"),
     ),
     "lowering": Group(
-        _modules("lower split_digits entry_checks call_plan run.kernel repeat_calls"),
+        _modules("lower split_digits entry_checks call_plan run.kernel computed_kernel compile_tensor repeat_calls"),
         _tests(
             "test_new_op test_kernel test_repeat_calls test_chains test_numpy_calls test_adjoint_map test_fills "
             "test_threads test_printer test_generated"
