@@ -27,9 +27,9 @@ from symlayout.optimize_models.movement_cost import COPY_FREE
 from symlayout.optimize_models.movement_regions import cost_of_model, respell_regions
 from symlayout.optimize_models.onnx_graph import EditedGraph
 from symlayout.optimize_models.optimize_report import Change, OptimizeReport
+from symlayout.optimize_models.products.split_products import split_products
 from symlayout.optimize_models.rewritten import Rewritten
 from symlayout.optimize_models.spellings.spell_movement import Speller
-from symlayout.optimize_models.split_products import split_products
 from symlayout.proof.laws import check_laws
 from symlayout.proof.prove import prove_equal
 from symlayout.proof.verdict import Proof, Verdict

@@ -11,8 +11,8 @@ import pytest
 from symlayout.models.read_model import read_model
 from symlayout.optimize_models.constant_fills import make_fills
 from tests.equivalence.unoptimized_onnxruntime import outputs
+from tests.optimize_models.products.test_split_products import optimized
 from tests.optimize_models.spellings.dilation_spellings import Parts
-from tests.optimize_models.test_split_products import optimized
 
 
 def states(way: str, value: float = 0.0, other: float | None = None) -> onnx.ModelProto:

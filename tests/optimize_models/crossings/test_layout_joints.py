@@ -15,8 +15,8 @@ from symlayout.optimize_models.movement_cost import Movement
 from symlayout.optimize_models.onnx_graph import EditedGraph
 from symlayout.optimize_models.spellings.spell_movement import Speller
 from tests.equivalence.unoptimized_onnxruntime import outputs
+from tests.optimize_models.products.test_split_products import optimized
 from tests.optimize_models.spellings.dilation_spellings import Parts
-from tests.optimize_models.test_split_products import optimized
 
 CHANNELS, HEADS = 8, 2
 SHAPES: dict[str, list[int | str]] = {

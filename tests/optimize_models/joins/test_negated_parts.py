@@ -13,9 +13,9 @@ from symlayout.models.read_model import read_model
 from symlayout.optimize_models.joins.negated_parts import negate_factors
 from symlayout.optimize_models.optimize_model import OptimizedModel
 from tests.equivalence.unoptimized_onnxruntime import outputs
+from tests.optimize_models.products.test_split_products import CHANNELS, by_heads, optimized
+from tests.optimize_models.products.test_split_products import SHAPES as JOINT_SHAPES
 from tests.optimize_models.spellings.dilation_spellings import Parts
-from tests.optimize_models.test_split_products import CHANNELS, by_heads, optimized
-from tests.optimize_models.test_split_products import SHAPES as JOINT_SHAPES
 
 HEADS, WIDTH = 2, 8
 SHAPES: dict[str, list[int | str]] = {

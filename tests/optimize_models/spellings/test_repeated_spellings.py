@@ -16,6 +16,7 @@ from symlayout.optimize_models.fold_moves import split_repeats
 from symlayout.optimize_models.spellings.spell_windows import WINDOWS
 from tests.equivalence.unoptimized_onnxruntime import outputs
 from tests.optimize_models.compare import compare
+from tests.optimize_models.products.test_split_products import optimized
 from tests.optimize_models.spellings.dilation_spellings import Parts
 from tests.optimize_models.spellings.repeated_spellings import (
     IM2COL,
@@ -27,7 +28,6 @@ from tests.optimize_models.spellings.repeated_spellings import (
     network,
 )
 from tests.optimize_models.test_spellings import MOVES
-from tests.optimize_models.test_split_products import optimized
 
 FAMILIES: dict[str, tuple[dict[str, Any], int, list[str], Callable[[Any], Any]]] = {
     "im2col": (IM2COL, 3, ["Slice"] * len(PLACES) + ["Concat"], columns),

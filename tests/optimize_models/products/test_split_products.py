@@ -10,7 +10,7 @@ import pytest
 
 import symlayout as sl
 from symlayout.optimize_models.optimize_model import OptimizedModel
-from symlayout.optimize_models.split_products import split_products
+from symlayout.optimize_models.products.split_products import split_products
 from tests.equivalence.tools import EXPORTED
 from tests.equivalence.unoptimized_onnxruntime import outputs
 from tests.optimize_models.spellings.dilation_spellings import Parts

@@ -1,0 +1,1 @@
+"""Products with constant weights whose columns are read in parts, as products of the parts."""
