@@ -29,8 +29,8 @@ class IndexMap:
     """The map from output coordinates to the input coordinates that they read.
 
     It prints as ``(i0, i1) -> (i1, i0)``.  A read that may leave the source prints with ``if ... else fill``.  Parts of
-    the domain that read differently print with ``where`` conditions, separated by ``;``.  What a pad around them fills
-    prints with ``elsewhere``.
+    the domain that read differently print with ``where`` conditions, separated by ``;``.  Elements that a
+    pad around all parts fills print with ``elsewhere``.
 
     Attributes
     ----------

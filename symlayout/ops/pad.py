@@ -62,9 +62,9 @@ def pad(
     Raises
     ------
     ShapeError
-        ``crop_exceeds`` if more elements are removed than the axis has; ``negative_pad`` for a negative width in a
-        mode that repeats elements, or if *bounded*; ``size_mismatch`` if there is no element to repeat or, if
-        *bounded*, too few; ``negative_pad`` for a negative *interior*; ``length_mismatch``, ``bad_mode``.
+        ``crop_exceeds`` if more elements are removed than the axis has; ``negative_pad`` for a negative *interior*,
+        and for a negative width in a mode that repeats elements or if *bounded*; ``size_mismatch`` if there is no
+        element to repeat or, if *bounded*, too few; ``length_mismatch``, ``bad_mode``.
 
     References
     ----------
