@@ -158,6 +158,8 @@ class Movement:
 
     def __init__(self, model: Model) -> None:
         self.tensors: dict[str, Tensor | None] = {}
+        self.numbers = model.tensors.numbers
+        """Returns the integers and the expressions in dims that a value holds; None if it holds none that are known."""
         self.sources: dict[str, list[str]] = {}
         """For each moved value the values that its node reads elements of."""
         from symlayout.errors import FormatError

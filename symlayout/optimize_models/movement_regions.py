@@ -83,13 +83,21 @@ class _Regions:
         self.readers = graph.readers()
 
     def run(self) -> list[Rewritten]:
-        """Rewrite what ends in a value that is read, then what ends in a join on the way there."""
+        """Rewrite what ends in a value that is read, then what ends in a join or before a repeat on the way there."""
         moved = [n for node in self.graph.nodes for n in node.output if n in self.movement.sources]
         needed = self.graph.outputs | self.graph.captured()
         ends = [n for n in moved if is_end(n, self.movement, self.readers, needed)]
         joins = [n for n in moved if len(set(self.movement.sources[n])) > 1]
-        names = (n for n in dict.fromkeys((*ends, *joins)) if n not in self.kept)
+        names = (n for n in dict.fromkeys((*ends, *joins, *self._repeated(moved))) if n not in self.kept)
         return [change for n in names if (change := self._rewrite(n)) is not None]
+
+    def _repeated(self, moved: Sequence[str]) -> Iterator[str]:
+        """Yield moved values that are repeated as often as the graph computes: no spelling has such a repeat."""
+        constants = {n for n, t in self.movement.tensors.items() if t is not None and t.values is not None}
+        for name in moved:
+            readers = (n for n in self.readers.get(name, []) if self.graph.is_standard(n, "Tile", "Expand"))
+            if any(n.input[0] == name and n.input[1] not in constants for n in readers):
+                yield name
 
     def _ancestors(self, name: str) -> Iterator[str]:
         """Yield the values that a value is moved from, the nearest first."""

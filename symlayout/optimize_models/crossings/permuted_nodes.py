@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +39,8 @@ _FACTORS = (3, 5, 7, 11, 13, 17, 19, 23)  # that make the extents of axes differ
 _AXES = ("axis", "axes")  # operands and attributes that name axes
 _PER_AXIS = ("pads", "scales", "sizes", "repeats", "shape", "roi")
 """Operands and attributes with one entry for each axis, or with as many more for the ends of the axes."""
+_NUMBERS = (*_PER_AXIS, "starts", "ends", "steps")
+"""Operands whose numbers say what the node does, and may depend on dims."""
 _STEADY = (
     "softmax", "log_softmax", "hardmax", "cumulated", "index_of_extreme", "ordered_values", "ordered_positions",
     "lp_normalized", "product", "sum_of_absolutes", "sum_of_squares", "root_of_squares", "log_of_sum",
@@ -68,6 +70,13 @@ Found = dict[Any, "tuple[PermutedNode | None, bool]"]
 
 
 @dataclass(frozen=True, slots=True)
+class Entries:
+    """An operand of computed numbers, with its entries in another order."""
+
+    order: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class PermutedNode:
     """A node that computes what another one does, in the layout before a permutation.
 
@@ -76,8 +85,8 @@ class PermutedNode:
     node : NodeProto
         The node, with the attributes that fit; its operands and outputs have the names of the original.
     operands : tuple
-        For each operand ``"same"`` or ``"permuted"``, or the array that takes its place.  There may be operands more
-        than the original has.
+        For each operand ``"same"`` or ``"permuted"``, the order of its `Entries`, or the array that takes its place.
+        There may be operands more than the original has.
     outputs : tuple of bool
         For each output whether it is permuted.
     proofs : tuple of Proof
@@ -116,6 +125,8 @@ class PermutedNodes:
         The permutation that makes the values of the graph of the permuted ones.
     known : dict
         What was found for nodes of this model, in this layout and in others; results are added.
+    numbers : function, optional
+        Returns the integers and the expressions in dims that a value holds; None if they are not known.
     reorder : bool
         Whether a sum may move whose terms runtimes add up in an order that the layout changes.
     """
@@ -126,10 +137,12 @@ class PermutedNodes:
         tensors: Mapping[str, Tensor | None],
         perm: Perm,
         known: Found,
+        numbers: Callable[[str], Array | None] = lambda _name: None,
         *,
         reorder: bool = False,
     ) -> None:
         self._graph, self._tensors, self._perm, self._reorder, self._known = graph, tensors, perm, reorder, known
+        self._numbers = numbers
         self.reordered: set[str] = set()
         """Such sums that may move, by `name_of`."""
         self.refused: set[str] = set()
@@ -211,13 +224,15 @@ class PermutedNodes:
             if target is not None:
                 yield target
             return
+        if (numbers := self._computed_numbers(node, k)) is not None:
+            yield from self._ordered(numbers, _role(node, k, self._graph.opset))
+            return
         if t is None or t.values is None:
             single = t is not None and t.rank <= rank and all(e == 1 for e in t.shape)
             yield "permuted" if self._is_whole(name) and not single else "same"
             return
         values = np.asarray(t.values)
-        formal = _formals(node.op_type, node.domain, self._graph.opset)
-        role = formal[min(k, len(formal) - 1)] if formal else ""
+        role = _role(node, k, self._graph.opset)
         if values.nbytes > _MAX_CONSTANT:
             yield "same"
         elif role in _AXES and values.ndim <= 1 and values.dtype.kind == "i":
@@ -234,6 +249,26 @@ class PermutedNodes:
             yield values.reshape((1,) * (rank - values.ndim) + values.shape).transpose(inverse(self._perm))
             yield "same"  # one element for each channel
         else:
+            yield "same"
+
+    def _computed_numbers(self, node: NodeProto, k: int) -> Array | None:
+        """Return the numbers of an operand that say what a node does, if the model computes them; else None."""
+        name = node.input[k] if k < len(node.input) else ""
+        t = self._tensors.get(name) if name else None
+        if t is None or t.values is not None or _role(node, k, self._graph.opset) not in _NUMBERS:
+            return None
+        found = self._numbers(name)
+        return found if found is not None and found.ndim == 1 else None
+
+    def _ordered(self, numbers: Array, role: str) -> Iterator[Any]:
+        """Yield what takes the place of computed numbers: they are gathered anew where their order changes."""
+        order = np.arange(len(numbers))
+        for entries in self._permuted_entries(order, role) if role in _PER_AXIS else ():
+            if len(entries) == len(order):
+                same = all(numbers[int(k)] == e for k, e in zip(entries, numbers, strict=True))
+                yield "same" if same else Entries(tuple(int(k) for k in entries))
+                return
+        if role not in _PER_AXIS:
             yield "same"
 
     def _renamed(self, axes: Array) -> Array:
@@ -299,7 +334,8 @@ class PermutedNodes:
     def find(self, node: NodeProto) -> PermutedNode | None:
         """Return the node in the permuted layout if a proposal is proved; None if none is."""
         values = [self._tensors.get(name) for name in node.input]
-        key = (self._perm, node.SerializeToString(), tuple("" if t is None else repr(t) for t in values))
+        numbers = [str(self._computed_numbers(node, k)) for k in range(len(node.input))]
+        key = (self._perm, node.SerializeToString(), tuple("" if t is None else repr(t) for t in values), *numbers)
         if key not in self._known:
             self._known[key] = self._first_proved(node)
         found, is_sum = self._known[key]
@@ -407,8 +443,16 @@ class PermutedNodes:
                 new.input.append("")
                 continue
             new.input.append(f"operand {k}")
+            if isinstance(operand, Entries):
+                numbers = self._computed_numbers(node, k)
+                assert numbers is not None
+                values[f"operand {k}"] = numbers[list(operand.order)]
+                continue
             if not isinstance(operand, str):
                 values[f"operand {k}"] = operand
+                continue
+            if (numbers := self._computed_numbers(node, k)) is not None:
+                values[f"operand {k}"] = numbers
                 continue
             t = leaves.get(name) or self._tensors[name]
             assert t is not None
@@ -489,6 +533,12 @@ def _schema(op: str, domain: str, opset: int) -> Any:
         return defs.get_schema(op, opset if domain in ("", "ai.onnx") else 1, "" if domain == "ai.onnx" else domain)
     except defs.SchemaError:
         return None
+
+
+def _role(node: NodeProto, k: int, opset: int) -> str:
+    """Return the name that the standard gives an operand; empty if it is not known."""
+    formal = _formals(node.op_type, node.domain, opset)
+    return formal[min(k, len(formal) - 1)] if formal else ""
 
 
 @functools.cache

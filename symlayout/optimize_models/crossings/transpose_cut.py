@@ -23,6 +23,7 @@ from symlayout.models.model import Model
 from symlayout.ops.reshape import reshape
 from symlayout.optimize_models.crossings.layout_joints import Joint, add_joints, drop_joints
 from symlayout.optimize_models.crossings.permuted_nodes import (
+    Entries,
     Found,
     Perm,
     PermutedNode,
@@ -150,8 +151,9 @@ def run_permuted(
     layout = _Layout(graph, movement, crossing, {} if known is None else known, kept)
     permuted = layout.proved_cut({id(joint.node): joint for joint in joints})
     refused = tuple(sorted(layout.permuted_nodes.refused))
-    added = {joint.added for joint in joints}
-    if all(node.output[0] in added or node.input[0] in added for node in permuted):
+    ends = {id(joint.node) for joint in joints}
+    added = {joint.added for joint in joints if id(joint.node) in layout.transposes}
+    if all(id(node) in ends or node.output[0] in added or node.input[0] in added for node in permuted):
         return Crossed(graph.message, [], (), refused, layout.failed)
     perm = list(crossing.perm)
     changes = [
@@ -161,7 +163,7 @@ def run_permuted(
             layout.flexible[id(node)].proofs if id(node) in layout.flexible else (),
         )
         for node in permuted
-        if id(node) in layout.flexible or (node.output[0] not in added and node.input[0] not in added)
+        if id(node) not in ends
     ]
     reordered = layout.permuted_nodes.reordered & {name_of(node) for node in permuted}
     layout.apply(permuted)
@@ -216,7 +218,9 @@ class _Layout:
         self.producers = graph.producers()
         self.captured = graph.captured()
         self.inputs = {v.name for v in graph.message.graph.input}
-        self.permuted_nodes = PermutedNodes(graph, self.tensors, self.perm, known, reorder=crossing.reorder)
+        self.permuted_nodes = PermutedNodes(
+            graph, self.tensors, self.perm, known, movement.numbers, reorder=crossing.reorder
+        )
         self.transposes: dict[int, Perm] = {}
         self.flexible: dict[int, PermutedNode] = {}
         self.failed: list[str] = []
@@ -274,8 +278,8 @@ class _Layout:
     def proved_cut(self, joints: Mapping[int, Joint]) -> list[NodeProto]:
         """Return the operations on the permuted side of the cut of least weight, each proved to run there.
 
-        Of the *joints*, by the ``id`` of their nodes, those are there that fit.  If none of them is, nothing is:
-        another crossing finds that.
+        Of the *joints*, by the ``id`` of their nodes, those are there that fit.  The others are nodes that keep all
+        axes in either layout.  If none fits, nothing is there: another crossing finds that.
         """
         proved: set[int] = set()
         tried: set[int] = set()
@@ -288,6 +292,8 @@ class _Layout:
             tried |= used
             for number in unfit:
                 del self.transposes[number], open_joints[number]
+                if (proposal := self.permuted_nodes.propose(joints[number].node)) is not None:
+                    self.flexible[number] = proposal  # what is beyond it may run in the other layout still
             if unfit:
                 continue
             if joints and not used:
@@ -463,7 +469,9 @@ class _Layout:
         del new.input[:]
         for k in proposal.order:
             operand, name = proposal.operands[k], node.input[k] if k < len(node.input) else ""
-            if not isinstance(operand, str):
+            if isinstance(operand, Entries):
+                name = self._gathered(name, operand, made)
+            elif not isinstance(operand, str):
                 name = self._constant(name or f"{node.output[0]}_axes", operand, made)
             elif operand == "permuted":
                 name = permuted_name(name)
@@ -472,6 +480,13 @@ class _Layout:
             if name and permuted:
                 new.output[k] = permuted_name(name)
         made.append(new)
+
+    def _gathered(self, name: str, entries: Entries, made: list[NodeProto]) -> str:
+        """Return the name of computed numbers in another order."""
+        new = self.graph.new_name(f"{name}_permuted")
+        order, extra = self.graph.constant(np.array(entries.order, np.int64), f"{name}_order")
+        made += [*extra, self.graph.node("Gather", [name, order], new, axis=0)]
+        return new
 
     def _constant(self, name: str, values: np.ndarray[Any, Any], made: list[NodeProto]) -> str:
         """Return the name of a constant that takes the place of another one; the other one if they are equal."""
