@@ -29,6 +29,7 @@ def small(
     fits: Callable[[Tensor], bool] | None = None,
     preferred: Sequence[int] = _PREFERRED,
     tries: int = _TRIES,
+    suits: Callable[[Mapping[str, int]], bool] | None = None,
 ) -> Example:
     """Return *t* with all dims bound to small values that satisfy its requirements, and the values.
 
@@ -42,6 +43,8 @@ def small(
         The values to try, best first.
     tries : int
         How many choices of values are tried.
+    suits : function, optional
+        A further condition on the values of the symbols of *t*, which takes less time than one on the bound tensor.
 
     Raises
     ------
@@ -55,7 +58,8 @@ def small(
     fallback = None
     evaluated = t.facts.evaluation()
     for values in itertools.islice(candidates(t, preferred), tries):
-        if t.facts.failing(evaluated(values)) is not None:  # cheaper than running the declarations again
+        known = evaluated(values)  # cheaper than running the declarations again
+        if t.facts.failing(known) is not None or not (suits is None or suits(known)):
             continue
         bound = _bound(t, values)
         if bound is None or not (fits is None or fits(bound)):

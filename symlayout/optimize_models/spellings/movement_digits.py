@@ -18,6 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from symlayout.algebra.facts import Facts
+from symlayout.algebra.polynomial import Extent, evaluate, names_of
 from symlayout.errors import InconclusiveError, SymlayoutError
 from symlayout.maps.gather_elements import numbers_read
 from symlayout.show.small_sizes import small
@@ -146,37 +148,72 @@ def _bound(t: Tensor) -> Iterator[Tensor]:
         return
     first: list[int] | None = None
     taken: dict[str, int] = {}
-    evaluated, failures = t.facts.evaluation(), 0
+    sizes, failures = _Sizes(t), 0
     for modulus in _moduli(t):
         for factors in itertools.islice(itertools.permutations(_FACTORS[: max(len(names), 2)], len(names)), _TRIES):
             values = dict(zip(names, factors, strict=True))
-            if t.facts.failing(evaluated({name: value * modulus for name, value in values.items()})) is not None:
+            found = _smallest(sizes, values, modulus, taken, first)
+            if found is None or (first is not None and any(a == b for a, b in zip(found, first, strict=True))):
                 continue
             try:
-                bound = _smallest(t, values, modulus, taken, first)
+                bound = t.subs(values)
             except SymlayoutError:
                 failures += 1
                 if failures == _MAX_FAILURES:
                     return
                 continue
-            if bound is None:
-                continue
-            sizes = _sizes(t, bound)
-            if first is None or all(a != b for a, b in zip(sizes, first, strict=True)):
-                yield bound
-                if first is not None or not sizes:
-                    return
-                first, taken = sizes, values
+            yield bound
+            if first is not None or not found:
+                return
+            first, taken = found, values
     if first is None:
         try:
-            yield small(t, lambda bound: min(bound.leaves()[0].shape, default=2) > 1, _PREFERRED, _CHOICES)[0]
+            yield small(t, preferred=_PREFERRED, tries=_CHOICES, suits=sizes.has_no_row_alone)[0]
         except InconclusiveError:
             return
 
 
-def _extents(t: Tensor) -> list[Any]:
-    """Return the extents of the input and of the output."""
-    return [*t.leaves()[0].shape, *t.shape]
+class _Sizes:
+    """The extents along a movement at chosen sizes of its dims, computed without applying its operations again."""
+
+    def __init__(self, t: Tensor) -> None:
+        self._facts = t.facts
+        self._dims = list(t.facts.dims.values())
+        self._start = [*t.leaves()[0].extents]
+        self._ends = [e for e in (*self._start, *t.extents) if not isinstance(e, int)]
+        within: dict[int, tuple[Facts, set[Extent]]] = {}
+        for node in t.nodes():
+            within.setdefault(id(node.facts), (node.facts, set()))[1].update(
+                e for e in node.extents if not isinstance(e, int)
+            )
+        self._evaluated = t.facts.evaluation()
+        self._within = [(facts.evaluation(), extents) for facts, extents in within.values() if extents]
+
+    def apart(self, values: Mapping[str, int], others: Sequence[int] | None = None) -> list[int] | None:
+        """Return the extents with dims of the input and of the output, if these sizes tell axes apart; else None.
+
+        They do if the movement allows them, none of its values with dims has an extent below 2, and no extent of the
+        input or of the output is that of *others*, which are in the same order.
+        """
+        known = self._evaluated(values)
+        allowed = all(dim.allows(values[dim.name]) for dim in self._dims)
+        if not allowed or self._facts.failing(known) is not None:
+            return None
+        try:
+            ends = [evaluate(e, known) for e in self._ends]
+            if others is not None and any(a == b for a, b in zip(ends, others, strict=True)):
+                return None
+            for evaluated, extents in self._within:
+                at = evaluated(values)
+                if any(evaluate(e, at) < 2 for e in extents):
+                    return None
+        except KeyError:  # an extent has no value at these sizes
+            return None
+        return ends
+
+    def has_no_row_alone(self, known: Mapping[str, int]) -> bool:
+        """Return whether no extent of the input is below 2 where its symbols have these values."""
+        return all(evaluate(e, known) > 1 for e in self._start if names_of(e) <= known.keys())
 
 
 def _moduli(t: Tensor) -> list[int]:
@@ -193,46 +230,21 @@ def _moduli(t: Tensor) -> list[int]:
 
 
 def _smallest(
-    t: Tensor, values: dict[str, int], modulus: int, taken: Mapping[str, int], others: Sequence[int] | None
-) -> Tensor | None:
-    """Return *t* at the smallest sizes that it allows, and write these to *values*.
+    sizes: _Sizes, values: dict[str, int], modulus: int, taken: Mapping[str, int], others: Sequence[int] | None
+) -> list[int] | None:
+    """Write the smallest sizes that are allowed to *values*, and return the extents there: see `_Sizes.apart`.
 
     The sizes are the values times divisors of *modulus*; none is that of *taken*, and no extent is one of *others*.
     """
     divisors = [m for m in range(1, modulus + 1) if modulus % m == 0]
     best = {name: value * modulus for name, value in values.items()}
-    t.subs(best)
     for name, value in values.items():
         for m in divisors:
-            if value * m != taken.get(name) and _is_apart(t, {**best, name: value * m}, others):
+            if value * m != taken.get(name) and sizes.apart({**best, name: value * m}, others) is not None:
                 best[name] = value * m
                 break
     values.update(best)
-    return t.subs(best) if _is_apart(t, best) else None
-
-
-def _sizes(t: Tensor, bound: Tensor) -> list[int]:
-    """Return the extents with dims of the input and of the output, at the sizes of *bound*."""
-    return [n for e, n in zip(_extents(t), _extents(bound), strict=True) if not is_number(e)]
-
-
-def _is_apart(t: Tensor, values: Mapping[str, int], others: Sequence[int] | None = None) -> bool:
-    """Return whether *t* allows these sizes, and none of its values with dims has an extent below 2.
-
-    No extent of the input or of the output is that of *others*, which are in the same order.
-    """
-    try:
-        bound = t.subs(values)
-    except SymlayoutError:
-        return False
-    if others is not None and any(a == b for a, b in zip(_sizes(t, bound), others, strict=True)):
-        return False
-    pairs = zip(t.nodes(), bound.nodes(), strict=True) if len(t.nodes()) == len(bound.nodes()) else [(t, bound)]
-    return all(
-        is_number(e) or (isinstance(n, int) and n > 1)
-        for one, other in pairs
-        for e, n in zip(one.shape, other.shape, strict=True)
-    )
+    return sizes.apart(best)
 
 
 def digits_of(found: Sequence[Example], start: Sequence[Any], end: Sequence[Any]) -> Digits | None:
