@@ -61,6 +61,7 @@ def verify(
     by_position: bool = False,
     budget: int = DEFAULT_BUDGET,
     run: bool = True,
+    advise: bool = True,
 ) -> Verification:
     """Decide whether two models compute the same outputs, for all sizes that both are valid for, and all inputs.
 
@@ -85,6 +86,9 @@ def verify(
     run : bool
         Run both models where this does not decide it: by onnxruntime, if that is installed, and by the reference
         evaluator of the package ``onnx``, in a child process.  That refutes only.  False runs nothing.
+    advise : bool
+        Whether UNKNOWN says that the law ``"signed-zero"``, which is not granted, would help.  That takes a second
+        comparison.
 
     Raises
     ------
@@ -130,7 +134,8 @@ def verify(
         if doubt and proof.verdict is Verdict.PROVED:
             proof = Proof(t, right[name], facts, Verdict.UNKNOWN, None, doubt, proof.searched)
         proofs[name] = proof
-    without = _without_added_zeros({n: t for n, t in decided.items() if not doubt}, right, facts, laws, budget, proofs)
+    asked = {n: t for n, t in decided.items() if not doubt and (advise or SIGNED_ZERO in laws)}
+    without = _without_added_zeros(asked, right, facts, laws, budget, proofs)
     proofs = {name: proofs[name] for name in left}
     used = tuple(sorted(set().union(*(p.laws for p in proofs.values()))))
     if all(p.verdict is Verdict.PROVED for p in proofs.values()):

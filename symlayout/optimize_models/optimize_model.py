@@ -390,7 +390,7 @@ class _Search:
     def _why_not(self, model: Model) -> str:
         """Return why a model must not take the place of the original; an empty text if it may."""
         try:
-            found = verify(self.original, model, laws=self.laws, budget=_POINTS, run=False)
+            found = verify(self.original, model, laws=self.laws, budget=_POINTS, run=False, advise=False)
         except SymlayoutError as error:
             return f"the models cannot be compared: {error}"
         for name, verdict in found.outputs.items():

@@ -102,3 +102,16 @@ def test_sides_without_added_zeros_are_not_searched_where_the_law_is_not_granted
     points.clear()
     assert sl.verify(before, after, budget=20, laws=["signed-zero"]).verdict is sl.Verdict.UNKNOWN
     assert any(pair != points[0] for pair in points)
+
+
+def test_verify_without_advice_compares_nothing_under_a_law_that_is_not_granted() -> None:
+    """The advice of the law is the only difference, and its comparison is not made."""
+    x = sl.tensor("N, 6", dtype="float32", name="x")
+    zero = np.float32(0)
+    before, after = (SimpleNamespace(inputs={"x": x}, outputs={"y": y}, tensors={}) for y in (sl.onnx.add(x, zero), x))
+    texts = [sl.verify(before, after, budget=0, run=False, advise=advise).explain() for advise in (True, False)]
+    assert "signed-zero" in texts[0]
+    assert "signed-zero" not in texts[1]
+    granted = sl.verify(before, after, laws=["signed-zero"], run=False, advise=False)
+    assert granted.verdict is PROVED
+    assert granted.laws == ("signed-zero",)
