@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from symlayout.algebra.facts import Facts
+from symlayout.errors import FormatError
 from symlayout.language.sympy_arithmetic import rounded
 from symlayout.language.sympy_bridge import remainder_of, to_extent
 from symlayout.models.model import Model, ModelNode
@@ -80,6 +81,14 @@ class Cost:
             sizes[expanded(size.xreplace(exact) if exact else size)] += count
         return replace(self, sizes=sizes)
 
+    def renamed(self, names: Mapping[Any, Any]) -> Cost:
+        """Return the cost with dims replaced."""
+        sizes: Counter[Any] = Counter()
+        for size, count in self.sizes.items():
+            changes = bool(names) and not isinstance(size, int) and not names.keys().isdisjoint(size.free_symbols)
+            sizes[expanded(size.xreplace(names)) if changes else size] += count
+        return replace(self, sizes=sizes)
+
     def __add__(self, other: Cost) -> Cost:
         return Cost(self.sizes + other.sizes, self.transposes + other.transposes, self.nodes + other.nodes)
 
@@ -133,6 +142,43 @@ def expanded(size: Any) -> Any:
     return int(size) if isinstance(size, int) or size.is_Integer else size.expand()
 
 
+def renamed_data(before: Model, after: Model) -> dict[Any, Any]:
+    """Return for dims of *after* that depend on data the dims of *before* that they are.
+
+    Such a dim is named after the function that brings it in and what that reads, so it gets another name where that is
+    spelled anew.  A rewrite keeps the names of values, so the extents of one axis of one value are one.  A dim that two
+    axes say different things of is left out.
+    """
+    given = {name for t in before.inputs.values() for name in t.facts.dims}
+    found: dict[Any, Any] = {}
+    doubtful = set()
+    for name, t in _tensors(after).items():
+        if t is None or t.facts.dims.keys() <= given:
+            continue
+        old = _tensor(before, name)
+        if old is None or old.rank != t.rank:
+            continue
+        for e, new in zip(old.shape, t.shape, strict=True):
+            if isinstance(e, int) or isinstance(new, int) or not (e.is_Symbol and new.is_Symbol) or new.name in given:
+                continue
+            if found.setdefault(new, e) != e:
+                doubtful.add(new)
+    return {new: e for new, e in found.items() if new not in doubtful and new != e}
+
+
+def _tensor(model: Model, name: str) -> Tensor | None:
+    """Return a value of a model; None for one that is no tensor: numbers of dims that no value shows are none."""
+    try:
+        return model.tensors.get(name)
+    except FormatError:
+        return None
+
+
+def _tensors(model: Model) -> dict[str, Tensor | None]:
+    """Return the values of a model by name."""
+    return {name: _tensor(model, name) for name in model.tensors}
+
+
 def cost_of(nodes: Iterable[NodeProto], tensors: Mapping[str, Tensor | None], moving: Iterable[str]) -> Cost:
     """Return what those of *nodes* cost whose outputs are in *moving*."""
     moved = set(moving)
@@ -157,18 +203,11 @@ class Movement:
     """Which values of a model are moved, not computed."""
 
     def __init__(self, model: Model) -> None:
-        self.tensors: dict[str, Tensor | None] = {}
+        self.tensors = _tensors(model)
         self.numbers = model.tensors.numbers
         """Returns the integers and the expressions in dims that a value holds; None if it holds none that are known."""
         self.sources: dict[str, list[str]] = {}
         """For each moved value the values that its node reads elements of."""
-        from symlayout.errors import FormatError
-
-        for name in model.tensors:
-            try:
-                self.tensors[name] = model.tensors[name]
-            except FormatError:  # numbers of dims that no value shows
-                self.tensors[name] = None
         for node in model.nodes:
             for name in node.outputs:
                 if name and not self._may_change_type(node, name) and (found := self._read_by(name, node.inputs)):

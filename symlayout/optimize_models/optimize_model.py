@@ -23,7 +23,7 @@ from symlayout.optimize_models.fold_moves import fold_pads, fold_repeats, split_
 from symlayout.optimize_models.joins.join_elsewhere import join_elsewhere
 from symlayout.optimize_models.joins.negated_parts import negate_factors
 from symlayout.optimize_models.kernel_functions import call_kernels, kernels_of
-from symlayout.optimize_models.movement_cost import COPY_FREE
+from symlayout.optimize_models.movement_cost import COPY_FREE, renamed_data
 from symlayout.optimize_models.movement_regions import cost_of_model, respell_regions
 from symlayout.optimize_models.onnx_graph import EditedGraph
 from symlayout.optimize_models.optimize_report import Change, OptimizeReport
@@ -324,7 +324,7 @@ class _Search:
         rewritten = tuple(self._proved(each, found, producers) for each in made.rewritten)
         self.changes.append(Change(made.rule, rewritten, True))
         self.refused.discard(made.key)
-        self.best, self.cost = found, cost_of_model(found)
+        self.best, self.cost = found, cost_of_model(found).renamed(renamed_data(self.original, found))
         self.used.update(made.laws)
         return True
 
@@ -382,7 +382,7 @@ class _Search:
     def _is_cheaper(self, model: Model, free_ends: bool) -> bool:
         """Return whether a model costs less than the best one, and no more at any size."""
         cost_in = interior_cost if free_ends else cost_of_model
-        cost, best = cost_in(model), cost_in(self.best)
+        cost, best = (cost_in(m).renamed(renamed_data(self.original, m)) for m in (model, self.best))
         if not cost.at_most(best, self.requires):
             return False
         return (*cost.key()[:2], *_node_counts(model)) < (*best.key()[:2], *_node_counts(self.best))

@@ -12,9 +12,9 @@ from onnx import TensorProto, helper, save
 import symlayout as sl
 from symlayout.errors import ShapeError
 from symlayout.optimize_models import optimize_model
-from symlayout.optimize_models.spellings import movement_digits
 from symlayout.optimize_models.spellings.movement_digits import examples
 from symlayout.optimize_models.spellings.spell_movement import Speller
+from symlayout.tensors.chain import Tensor
 
 
 def _layers(path: Path, count: int) -> Path:
@@ -73,6 +73,22 @@ def test_no_rule_is_tried_twice_on_one_model(tmp_path: Path, monkeypatch: pytest
     assert set(tried.values()) == {1}
 
 
+def test_sizes_are_chosen_before_anything_is_applied(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The declarations run once for each of two examples, not for each size that is tried."""
+    bound = []
+    subs = Tensor.subs
+
+    def counted(t: Tensor, values: Any) -> Tensor:
+        bound.append(values)
+        return subs(t, values)
+
+    monkeypatch.setattr(Tensor, "subs", counted)
+    x = sl.tensor("N, 4*h, 6*w, C", name="x")
+    found = examples(sl.transpose(sl.space_to_depth(x[:, 1:-1], 2), (0, 3, 1, 2)))
+    assert len(found) == len(bound) == 2
+    assert [any(n < 2 for n in (*each.start, *each.end)) for each in found] == [False, False]
+
+
 def test_sizes_for_which_nothing_can_be_applied_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     tries = []
 
@@ -80,6 +96,6 @@ def test_sizes_for_which_nothing_can_be_applied_are_given_up(monkeypatch: pytest
         tries.append(given)
         raise ShapeError("no size will do", "infeasible")
 
-    monkeypatch.setattr(movement_digits, "_smallest", refuses)
+    monkeypatch.setattr(Tensor, "subs", refuses)
     assert examples(sl.transpose(sl.tensor("A, B, C, D", name="x"))) == []
     assert 0 < len(tries) <= 8
