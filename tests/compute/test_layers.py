@@ -95,6 +95,15 @@ def test_sequences_of_other_lengths_are_run_as_if_alone(name: str, gates: int, d
         assert (all_states[n:, :, row] == 0).all()
 
 
+@pytest.mark.parametrize("direction", ["forward", "reverse", "bidirectional"])
+def test_weights_of_another_number_of_directions_are_refused(direction: str) -> None:
+    ways = 1 if direction == "bidirectional" else 2
+    x, w, r = (sl.tensor(shape, "float32") for shape in ("T, N, 2", (ways, 12, 2), (ways, 12, 4)))
+    with pytest.raises(sl.ShapeError, match=f"the weights are of {ways} directions, and {direction} has") as caught:
+        sl.onnx.gru(x, w, r, hidden_size=4, direction=direction)
+    assert caught.value.kind == "size_mismatch"
+
+
 def test_an_lstm_step_is_its_formula() -> None:
     x, w, r, b = (RNG.standard_normal(s) for s in ((1, 1, 3), (1, 8, 3), (1, 8, 2), (1, 16)))
     leaves = [sl.tensor(a.shape, a.dtype, n) for n, a in zip("xwrb", (x, w, r, b), strict=True)]

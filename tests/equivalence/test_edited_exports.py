@@ -101,6 +101,7 @@ EDITS: list[tuple[str, str, int, str, Edit]] = [
     ("unet", "Conv", 0, "kernels from right to left", operand(1, lambda w: w[..., ::-1])),
     ("unet", "Relu", 1, "another function", operation("Sigmoid")),
     ("unet", "Resize", 0, "another mode", attribute("mode", lambda m: "linear" if m == b"nearest" else "nearest")),
+    ("gru", "GRU", 0, "one direction", attribute("direction", lambda d: "reverse")),
     ("gru", "GRU", 1, "a weight", operand(1, more(0.5))),
     ("gru", "GRU", 0, "another reset", attribute("linear_before_reset", lambda v: 1 - v, 0)),
     ("gru", "Transpose", 3, "two axes", attribute("perm", last_two)),

@@ -57,14 +57,18 @@ _LAYER_ATTRIBUTES: dict[str, Any] = {
 
 
 def _layer(name: str, xs: Sequence[Tensor | None], given: Mapping[str, Any]) -> Tensor | list[Tensor]:
-    X, R = xs[0], xs[2]
+    X, W, R = xs[:3]
     assert X is not None
+    assert W is not None
     assert R is not None
-    require_rank(name, X, 3, 3)
-    require_rank(name, R, 3, 3)
+    for x in (X, W, R):
+        require_rank(name, x, 3, 3)
     mode = attributes.choice("direction", given["direction"], ("forward", "reverse", "bidirectional"))
     hidden = given["hidden_size"]
     ways, size = 2 if mode == "bidirectional" else 1, R.shape[2] if hidden is None else hidden
+    for count in (W.extents[0], R.extents[0]):
+        if isinstance(count, int) and count != ways:
+            raise ShapeError(f"{name}: the weights are of {count} directions, and {mode} has {ways}", "size_mismatch")
     batch_first = attributes.flag("layout", given["layout"])
     time, batch = (X.shape[1], X.shape[0]) if batch_first else X.shape[:2]
     every = (batch, time, ways, size) if batch_first else (time, ways, batch, size)
@@ -126,7 +130,7 @@ def _registered(name: str) -> Callable[..., Any]:
     applied.__signature__ = signature  # type: ignore[attr-defined]
     shapes = f"T, N, C; 1, {8 * gates}, C; 1, {8 * gates}, 8"
     example = (shapes, "hidden_size=8", "(T, 1, N, 8)")
-    return operator(name, example=example, kinds="rank, bad_mode", about=_LAYER)(applied)
+    return operator(name, example=example, kinds="rank, bad_mode, size_mismatch", about=_LAYER)(applied)
 
 
 globals().update({name.lower(): _registered(name) for name in _LAYERS})
