@@ -59,7 +59,7 @@ def choose(march: str | None = None) -> str:
     level = f"x86-64-{given}" if f"x86-64-{given}" in LEVELS else given
     if level == NATIVE:
         return NATIVE
-    if level not in LEVELS:
+    if not isinstance(level, str) or level not in LEVELS:
         raise ProcessorError(f"{origin}{given!r} is no instruction set\n  known: {', '.join([*LEVELS, NATIVE])}")
     if platform.machine() not in ("x86_64", "AMD64"):
         raise ProcessorError(f"{origin}{given!r}: this processor is {platform.machine()}\n  help: use {NATIVE!r}")

@@ -1,12 +1,13 @@
 /* Split and join: transposes with 2, 3 or 4 rows or columns, as k streams that run side by side.
  *
  * Assumes: output and source do not overlap.
- * Needs: reach, short_streams, split_join_vectors, streams. */
+ * Needs: reach, short_streams, split_join_vectors, split_over, streams. */
 #pragma once
 
 #include "reach.h"
 #include "short_streams.h"
 #include "split_join_vectors.h"
+#include "split_over.h"
 #include "streams.h"
 
 /* to[i*to_stride + j] = from[i + j*stride] for 0 <= i < rows, 0 <= j < columns, an element at a time: for what is
@@ -43,8 +44,6 @@ SL_OUT_OF_LINE void sl_transpose_plain(element *restrict to, int64_t to_stride, 
  * lanes begin anywhere, in rows of four vectors and more. */
 #define SL_HAS_PAIRS (SL_VECTOR_BYTES == 16 && SL_ELEMENT_SIZE <= 2)
 
-/* Lanes of a cache line. */
-#define SL_LINE_LANES (64 / SL_ELEMENT_SIZE)
 /* Runs the code that it is given for each vector of n of *count* lanes, which begins at lane j: one at lane 0; the
  * others from *second* on, where that is not 0; the last one overlaps the one before.  If *pairs*, runs *pair* for two
  * vectors as long as there are two.  If it *fetches*, runs *fetch* once for each line of lanes. */
@@ -270,9 +269,11 @@ SL_ALWAYS_INLINE void sl_split_by_16(element *restrict to, int64_t to_stride, co
 #define SL_DEFINE_STREAMS(k)                                                                                         \
     SL_DEFINE_BY_16(k)                                                                                               \
     SL_DEFINE_SHORT_##k                                                                                              \
+    SL_DEFINE_OVER(k)                                                                                                \
     SL_DECLARE_SPLIT(sl_split_##k)                                                                                   \
     {                                                                                                                \
         SL_SPLIT_SHORT_##k                                                                                           \
+        SL_SPLIT_OVER_ROWS(k)                                                                                        \
         SL_SPLIT_BY_16(k)                                                                                            \
         sl_split(to + at, to_stride, from + start, columns, count, to_step, step, high, to_leap, leap, reach,        \
                  sl_split_##k, k);                                                                                   \
