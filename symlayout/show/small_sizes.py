@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import prod
 from typing import Any
 
-from symlayout.algebra.polynomial import names_of
+from symlayout.algebra.polynomial import Extent, evaluate, names_of
 from symlayout.errors import InconclusiveError, ShapeError, shown
 from symlayout.tensors.chain import Tensor
 
@@ -57,10 +57,13 @@ def small(
         return t, {}
     fallback = None
     evaluated = t.facts.evaluation()
+    shapes = [t.extents, *(leaf.extents for leaf in t.leaves())]
     for values in itertools.islice(candidates(t, preferred), tries):
         known = evaluated(values)  # cheaper than running the declarations again
         if t.facts.failing(known) is not None or not (suits is None or suits(known)):
             continue
+        if fallback is not None and not _is_small(shapes, known):
+            continue  # it would not be taken, so the declarations need not run
         bound = _bound(t, values)
         if bound is None or not (fits is None or fits(bound)):
             continue
@@ -143,6 +146,17 @@ def _bound(t: Tensor, values: Mapping[str, int]) -> Tensor | None:
 
 def _shapes(t: Tensor) -> list[tuple[int, ...]]:
     return [part.shape for part in (t, *t.leaves())]
+
+
+def _is_small(shapes: Sequence[Sequence[Extent]], known: Mapping[str, int]) -> bool:
+    """Return whether the first shape has an element, and none has more than `MAX_CELLS`.
+
+    It is True if the symbols that are *known* do not tell.
+    """
+    if not {name for shape in shapes for e in shape for name in names_of(e)} <= known.keys():
+        return True
+    output, *leaves = (prod(e if isinstance(e, int) else evaluate(e, known) for e in shape) for shape in shapes)
+    return 0 < output <= MAX_CELLS and all(leaf <= MAX_CELLS for leaf in leaves)
 
 
 def _within(t: Tensor, cells: int) -> bool:
