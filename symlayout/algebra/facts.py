@@ -37,7 +37,7 @@ from symlayout.errors import ShapeError
 
 __all__ = ["INT64_MAX", "Definition", "Dim", "Facts", "Interval", "Requirement"]
 
-NEVER: tuple[Extent, ...] = (-1,)  # ends that nothing is between
+_NEVER: tuple[Extent, ...] = (-1,)  # ends that nothing is between
 QUOTIENT = "quotient"  # the `where` of a division that is required only because an expression mentions its quotient
 
 
@@ -130,7 +130,7 @@ class Facts(Divisions):
             raise ShapeError(f"{at(where)}{_said(rule) or f'{e} is negative'}", kind)
         top, bottom = self.to_user(e)
         ends = self._solved(e, is_zero=False)
-        if ends is NEVER or ((most := self.greatest(e)) is not None and most < 0):
+        if ends is _NEVER or ((most := self.greatest(e)) is not None and most < 0):
             raise ShapeError(
                 f"{at(where)}{_said(rule) or f'{text(top)} >= 0'} fails for all sizes\n  known: {self.describe(e)}",
                 "infeasible",
@@ -156,7 +156,7 @@ class Facts(Divisions):
                 raise ShapeError(f"{at(where)}{_said(rule) or f'{e} is not 0'}", kind)
             return
         ends = self._solved(e, is_zero=True)
-        if ends is not None and ends is not NEVER:
+        if ends is not None and ends is not _NEVER:
             self._require_ends(ends, kind, where, rule)
             if isinstance(e := self.reduce(e), Poly):
                 self._equate_primitive(e, where)
@@ -167,7 +167,7 @@ class Facts(Divisions):
             self._divide_with_floors(equations, *only, kind, where)
             return
         low, high = self.interval(e)
-        never = ends is NEVER or not whole or (low or 0) > 0 or (high is not None and high < 0)
+        never = ends is _NEVER or not whole or (low or 0) > 0 or (high is not None and high < 0)
         never = never or (bool(equations) and not remainders)
         if not never and names_of(e) & self.definitions.keys():  # intervals take each rounding by itself
             never = self.nonnegative(e - 1) or self.nonnegative(-e - 1)
@@ -184,7 +184,7 @@ class Facts(Divisions):
     def _solved(self, e: Extent, *, is_zero: bool) -> tuple[Extent, ...] | None:
         """Return what is >= 0 if and only if ``e >= 0``, or ``e == 0``: the ends of one interval of one symbol.
 
-        `NEVER` if no integer meets it.  None if *e* is no function of one symbol that is linear between points, or if
+        `_NEVER` if no integer meets it.  None if *e* is no function of one symbol that is linear between points, or if
         several intervals meet it.
         """
         if self.is_written or (found := piecewise_linear(self, e)) is None:
@@ -195,7 +195,7 @@ class Facts(Divisions):
         if len(intervals) > 1:
             return None
         if not intervals:
-            return NEVER
+            return _NEVER
         (first, last), x = intervals[0], symbol(name)
         least = () if first is None or first == low else (x - first,)
         return least if last is None or last == high else (*least, last - x)

@@ -172,3 +172,22 @@ def test_sizes_apart_stay_an_equation() -> None:
 def test_what_no_size_meets_is_refused_at_once() -> None:
     with pytest.raises(ShapeError, match="is not 1"):
         sl.onnx.squeeze(sl.onnx.slice(sl.tensor((sl.dim("L", min=5), 3)), [-4], [-1], [0]), axes=[0])
+
+
+@pytest.mark.parametrize(("begin", "end"), [(-1, 2**31 - 1), (2, 9), (2, -1)])
+def test_a_proof_about_such_sizes_has_a_certificate(begin: int, end: int) -> None:
+    """The checker gets the range as an assumption, and derives that the slice has one element."""
+    x = sl.tensor((L, 3), name="x")
+    cut = sl.onnx.slice(x, [begin], [end], [0])
+    proof = sl.prove_equal(sl.onnx.squeeze(cut, axes=[0]), sl.onnx.reshape(cut, [3]))
+    assert proof.verdict == sl.Verdict.PROVED
+    assert sl.check(proof.certificate)
+
+
+def test_maxima_that_a_range_decides_are_gone() -> None:
+    facts = Facts()
+    facts.declare(Dim("L"))
+    most = facts.maximum(symbol("L") - 4, 0)
+    facts.require_nonnegative(facts.minimum(most, 9) - 2, "infeasible")
+    assert [str(r) for r in facts.requirements] == ["L - 6 >= 0"]
+    assert facts.reduce(most) == symbol("L") - 4
