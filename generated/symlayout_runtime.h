@@ -3352,6 +3352,32 @@ SL_OUT_OF_LINE const int64_t *sl_offsets_from(sl_offset_table *lines, const sl_a
     return lines->offset;
 }
 
+/* Tiles: the prototypes of transposes in tiles, of any arrays and of near ones, which may be compiled apart.
+ *
+ * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
+ * Needs: axes. */
+
+/* Transposes in tiles. */
+typedef void sl_tiles_way(element *restrict to, const sl_axis *rows, const element *restrict from,
+                          const sl_axis *columns, const sl_turns *turns, int far);
+
+/* How the definition of transpose_tiles begins. */
+#define SL_DECLARE_TILES(name)                                                                                       \
+    SL_LINKABLE void name(element *restrict to, const sl_axis *rows, const element *restrict from,                   \
+                          const sl_axis *columns, const sl_turns *turns, int far)
+#ifdef SL_LINKED
+SL_DECLARE_TILES(sl_transpose_tiles);
+SL_DECLARE_TILES(sl_transpose_near_tiles);
+#else
+#define sl_transpose_near_tiles sl_transpose_tiles
+#endif
+
+/* Whether the text has tiles of near arrays only: the compiler takes less time for them.  Those of other arrays are
+ * staged, read ahead, fetched, and done in the order that suits the sets of the cache. */
+#ifndef SL_NEAR_TILES
+#define SL_NEAR_TILES 0
+#endif
+
 /* Transposes in registers: squares of 16 bytes, several side by side.
  *
  * Assumes: nothing.
@@ -3828,12 +3854,12 @@ SL_ALWAYS_INLINE void sl_transpose_strip(element *restrict to, const int64_t *ro
  * which may be compiled apart.
  *
  * Assumes: output and source do not overlap.
- * Needs: axes, plans, streams. */
+ * Needs: axes, plans, streams, tiles. */
 
 /* Whether large arrays have ways of their own: see transpose_large. */
 #define SL_HAS_LARGE_WAYS SL_HAS_SHUFFLES
 
-/* Transposes large arrays, if there is a way that takes less time than tiles; returns whether there is. */
+/* Transposes large arrays in a way other than tiles, if there is one that takes less time; returns whether there is. */
 typedef int sl_large_way(element *restrict to, const sl_axis *rows, const element *restrict from,
                          const sl_axis *columns, const sl_turns *turns, int far);
 
@@ -3857,14 +3883,15 @@ SL_INLINE int64_t sl_rows_beside(const sl_axis *rows, int64_t width)
 typedef int sl_small_way(element *restrict to, const sl_axis *rows, const element *restrict from,
                          const sl_axis *columns, const sl_turns *turns, int plan, int squares, int elements);
 
-/* The functions for k streams, at k, for large arrays where stores do not wait and where they do, and for small
- * matrices; 0 where a kernel does without.  It can be linked to others once calls *wanted* them, as the bits of ways;
+/* The functions for k streams, at k, for large arrays where stores do not wait and where they do, in tiles and in other
+ * ways, and for small matrices; 0 where a kernel does without.  It can be linked to others once calls *wanted* them, as the bits of ways;
  * where not, *wanted* is 0. */
 #define SL_MOST_STREAMS 4
 typedef struct {
     sl_split_streams *split[SL_MOST_STREAMS + 1];
     sl_join_streams *join[SL_MOST_STREAMS + 1];
     sl_large_way *large[2];
+    sl_tiles_way *tiles[2];
     sl_small_way *small;
     int32_t *wanted;
 } sl_further_ways;
@@ -3889,7 +3916,7 @@ SL_DECLARE_SMALL_MATRICES(sl_transpose_small_matrices);
 /* What the choice of a way to transpose depends on: how far the arrays are, and how lines fall into sets of the cache.
  *
  * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
- * Needs: axes, caches, far_stores, transpose_strips, ways. */
+ * Needs: axes, caches, far_stores, tiles, transpose_strips, ways. */
 
 /* How many elements precede the first cache line, if then each offset of *axis* is at the begin or in the middle of a
  * line; else, or with a short extent, 0. */
@@ -3985,7 +4012,7 @@ SL_INLINE int sl_pays_in_strips(const sl_axis *rows, const sl_axis *columns, int
 {
     if (SL_ELEMENT_SIZE == 1 && SL_VECTOR_BYTES > 16 && (columns->count < SL_STRIP || rows->count < SL_TILE))
         return 0;
-    return !many || ((bytes < SL_NEAR_LEAST || !SL_STORES_WAIT) && sl_lines_in_a_set(columns, SL_TILE) <= SL_WAYS);
+    return SL_NEAR_TILES || !many || ((bytes < SL_NEAR_LEAST || !SL_STORES_WAIT) && sl_lines_in_a_set(columns, SL_TILE) <= SL_WAYS);
 }
 #endif
 
@@ -3997,7 +4024,7 @@ SL_INLINE int sl_is_band(const sl_axis *rows, const sl_axis *columns, int64_t by
     const int64_t few = sl_min(sl_extent(rows), sl_extent(columns));
     if (few < SL_LANES_16 || few >= fewest || rows->high > 1 || columns->high > 1)
         return 0;
-    if (bytes >= SL_NEAR_LEAST && few >= SL_TILED_FROM && !sl_keeps_lines(rows, SL_WAYS))
+    if (!SL_NEAR_TILES && bytes >= SL_NEAR_LEAST && few >= SL_TILED_FROM && !sl_keeps_lines(rows, SL_WAYS))
         return 0;
     return SL_HAS_PANELS || sl_pays_in_strips(rows, columns, bytes, many);
 #else
@@ -5699,21 +5726,10 @@ SL_DECLARE_SMALL_MATRICES(sl_transpose_small_matrices)
     return squares || elements;
 }
 
-/* Tiles: the prototype of transposes in tiles, which may be compiled apart.
- *
- * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
- * Needs: axes. */
-
-#ifdef SL_LINKED
-/* Transposes between the axes *rows* and *columns*, *turns* times: see transpose_tiles. */
-SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, const element *restrict from,
-                                    const sl_axis *columns, const sl_turns *turns, int far);
-#endif
-
 /* A transpose in tiles, once: blocks of tiles, read ahead, staged or written tile by tile.
  *
  * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
- * Needs: pieces, transpose_choice, transpose_lines, transpose_pieces, transpose_staging, transpose_tile. */
+ * Needs: pieces, tiles, transpose_choice, transpose_lines, transpose_pieces, transpose_staging, transpose_tile. */
 
 /* Returns the length of the tile that begins at *at*, cut to 0 <= k < extent, and moves *at* to its begin.  A cut
  * tile is lengthened to whole squares, which overlap another tile. */
@@ -5794,7 +5810,7 @@ SL_INLINE sl_order sl_order_of(int even, sl_crowd crowd)
 {
     if (!even || !SL_HAS_EVEN_TILES)
         return SL_BY_TABLES;
-    if (!SL_HAS_ORDERED_TILES || (crowd.written <= SL_WAYS && crowd.read <= SL_WAYS))
+    if (SL_NEAR_TILES || !SL_HAS_ORDERED_TILES || (crowd.written <= SL_WAYS && crowd.read <= SL_WAYS))
         return SL_EVENLY;
     return crowd.written < crowd.read ? SL_COLUMNS_FIRST : SL_ROWS_FIRST;
 }
@@ -5811,7 +5827,7 @@ SL_OUT_OF_LINE void sl_begin_tiling(sl_tiling *tiling, const sl_axis *rows, cons
     tiling->far = far;
     /* Rows that follow each other are staged so, and written as one. */
     tiling->joined = sl_is_joined(rows, width);
-    tiling->staged = sl_has_staged_tiles(rows, width, distance);
+    tiling->staged = !SL_NEAR_TILES && sl_has_staged_tiles(rows, width, distance);
     /* Rows that share lines follow each other: the processor fetches their lines by itself. */
     tiling->fetched = wait && !(tiling->staged && far) && (rows->step >= SL_TILE || rows->step < 0);
     tiling->deep = tiling->staged || deep;
@@ -5845,7 +5861,7 @@ SL_ALWAYS_INLINE void sl_transpose_any_tile(const sl_tiling *tiling, element *re
                                             int64_t writable)
 {
     if (high == SL_TILE && wide == SL_TILE) {
-#if SL_HAS_ORDERED_TILES
+#if SL_HAS_ORDERED_TILES && !SL_NEAR_TILES
         if (tiling->order == SL_COLUMNS_FIRST) {
             sl_transpose_columns_first(to, row_step, from, column_step);
             return;
@@ -5865,7 +5881,7 @@ SL_ALWAYS_INLINE void sl_transpose_any_tile(const sl_tiling *tiling, element *re
         sl_transpose_tile(to, row, from, column);
     }
 #if SL_HAS_LINES
-    else if (tiling->lines && high == SL_TILE && wide >= SL_LANES_MAX)
+    else if (!SL_NEAR_TILES && tiling->lines && high == SL_TILE && wide >= SL_LANES_MAX)
         sl_transpose_lines(to, row, from, column, wide);
 #endif
     else if (tiling->dense && row == tiling->below->offset && high >= SL_LANES_MAX)
@@ -5883,29 +5899,29 @@ SL_OUT_OF_LINE void sl_transpose_beside(sl_tiling *tiling, element *restrict to,
                                         int64_t end, int64_t number, const element *beside)
 {
     const sl_block *const now = &tiling->now, *const then = &tiling->then;
+    const int staged = !SL_NEAR_TILES && tiling->staged, fetched = !SL_NEAR_TILES && tiling->fetched;
     int64_t i = below, write;
     const int64_t high = sl_tile_length(&i, tiling->height), tiles = now->tiles, left = now->right[0];
     const int64_t *const row = sl_offsets_from(tiling->below, rows, i, high, &write);
     element *const block = to + write + left; /* what is written now: *high* by *count* */
     const int64_t count = now->right[tiles - 1] + now->wide[tiles - 1] - left;
-    if (tiling->staged)
+    if (staged)
         sl_place_staged(tiling->held_row, block, row, high, count);
-    const int ahead = tiling->deep && high == SL_TILE && below + 8 * SL_TILE <= end;
+    const int ahead = !SL_NEAR_TILES && tiling->deep && high == SL_TILE && below + 8 * SL_TILE <= end;
     for (int64_t k = 0; k < tiles; ++k) {
         const element *const source = from + now->read[k] + i;
         const int64_t right = now->right[k] - left, wide = now->wide[k];
         if (ahead && wide == SL_TILE)
             sl_read_ahead(source, now->column[k], number % 4);
-        if (beside && k < then->tiles && then->wide[k] == SL_TILE)
+        if (!SL_NEAR_TILES && beside && k < then->tiles && then->wide[k] == SL_TILE)
             sl_read_tile(beside + then->read[k], then->column[k]);
-        if (tiling->fetched)
+        if (fetched)
             sl_fetch_output(block + right, row, high);
-        sl_transpose_any_tile(tiling, tiling->staged ? tiling->held + right : block + right,
-                              tiling->staged ? tiling->held_row : row, rows->step, source, now->column[k],
-                              columns->step, high, wide, tiling->readable - i - now->read[k],
-                              tiling->writable - write);
+        sl_transpose_any_tile(tiling, staged ? tiling->held + right : block + right, staged ? tiling->held_row : row,
+                              rows->step, source, now->column[k], columns->step, high, wide,
+                              tiling->readable - i - now->read[k], tiling->writable - write);
     }
-    if (tiling->staged)
+    if (staged)
         sl_write_staged_rows(block, row, tiling->held, tiling->held_row, high, count, tiling->far);
 }
 
@@ -5915,9 +5931,10 @@ SL_INLINE void sl_transpose_in_tiles(sl_tiling *tiling, element *restrict to, co
                                      const element *restrict from, const sl_axis *columns, const element *after)
 {
     const int64_t height = tiling->height, width = tiling->width, side = tiling->side, ahead = 8 * SL_TILE;
+    const int deep = !SL_NEAR_TILES && tiling->deep, joined = !SL_NEAR_TILES && tiling->staged && tiling->joined;
     const int64_t lead_i = sl_elements_to_line(from, columns, height), lead_j = sl_elements_to_line(to, rows, width);
     const int64_t first_i = lead_i > 0 ? lead_i - SL_TILE : 0;
-    const int64_t first_j = lead_j > 0 && !(tiling->staged && tiling->joined) ? lead_j - SL_TILE : 0;
+    const int64_t first_j = lead_j > 0 && !joined ? lead_j - SL_TILE : 0;
     for (int64_t top = first_i, end; top < height; top = end) {
         end = sl_min(height, top + tiling->down);
         for (int64_t left = first_j; left < width; left += side) {
@@ -5925,7 +5942,7 @@ SL_INLINE void sl_transpose_in_tiles(sl_tiling *tiling, element *restrict to, co
             /* Where the columns end, those of the next block are read, beside or below, or of the next turn. */
             const int more = left + side < width;
             const element *const below_this = end < height ? from + end : after;
-            const element *const next = !tiling->deep ? 0 : more ? from + sl_max(0, top) : below_this;
+            const element *const next = !deep ? 0 : more ? from + sl_max(0, top) : below_this;
             if (next)
                 sl_begin_block(&tiling->then, columns, more ? left + side : 0, side, width);
             for (int64_t below = top; below < end; below += SL_TILE) {
@@ -5937,28 +5954,34 @@ SL_INLINE void sl_transpose_in_tiles(sl_tiling *tiling, element *restrict to, co
     }
 }
 
-/* A transpose in tiles, or as a band, for all turns.
+/* A transpose in tiles, or as a band, for all turns: of any array, or of a near one in a text of its own.
  *
  * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
  * Needs: far_stores, pieces, tiles, transpose_choice, transpose_pieces, transpose_tiling. */
 
+#if SL_NEAR_TILES
+#define SL_TILES_NAME sl_transpose_near_tiles
+#else
+#define SL_TILES_NAME sl_transpose_tiles
+#endif
 /* Transposes between the axes *rows* and *columns*, *turns* times. */
-SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, const element *restrict from,
-                                    const sl_axis *columns, const sl_turns *turns, int far)
+SL_DECLARE_TILES(SL_TILES_NAME)
 {
     const int64_t times = turns->count * turns->high;
-    const int64_t bytes = sl_extent(rows) * sl_extent(columns) * SL_ELEMENT_SIZE;
-    const int many = bytes >= (SL_ELEMENT_SIZE >= 4 ? SL_NEAR_LEAST : SL_NEAR_LEAST / times);
-    const int band = sl_is_band(rows, columns, bytes, SL_FEWEST_TILED(far), many);
-    const sl_distance distance = sl_distance_of(bytes, times, far);
+    /* What is near counts as nothing: the compiler leaves out what only other arrays need. */
+    const int64_t bytes = SL_NEAR_TILES ? 0 : sl_extent(rows) * sl_extent(columns) * SL_ELEMENT_SIZE;
+    const int past = !SL_NEAR_TILES && far;
+    const int many = !SL_NEAR_TILES && bytes >= (SL_ELEMENT_SIZE >= 4 ? SL_NEAR_LEAST : SL_NEAR_LEAST / times);
+    const int band = sl_is_band(rows, columns, bytes, SL_FEWEST_TILED(past), many);
+    const sl_distance distance = SL_NEAR_TILES ? (sl_distance){1, 0, 0} : sl_distance_of(bytes, times, past);
     sl_crowd crowd = {0, 0};
-#if SL_HAS_PANELS || SL_HAS_LINES
+#if (SL_HAS_PANELS || SL_HAS_LINES) && !SL_NEAR_TILES
     if (many && !band && !SL_STORES_WAIT)
         crowd = sl_crowd_of(rows, columns);
 #endif
     sl_tiling tiling;
     if (!band)
-        sl_begin_tiling(&tiling, rows, columns, crowd, distance, sl_is_deep(distance, bytes, times));
+        sl_begin_tiling(&tiling, rows, columns, crowd, distance, !SL_NEAR_TILES && sl_is_deep(distance, bytes, times));
     for (int64_t turn = 0; turn < times; ++turn) {
         const int64_t c = turn % turns->count, h = turn / turns->count;
         element *const into = to + c * turns->to_step + h * turns->to_leap;
@@ -6071,11 +6094,10 @@ SL_INLINE int64_t sl_streams_of(const sl_axis *few, const sl_axis *other)
     return few->high == 1 && few->count == other->step && few->count <= SL_MOST_STREAMS ? few->count : 0;
 }
 
-/* Whether a transpose is so large that a way other than tiles may take less time: of all turns, if rows have
- * levels, or where stores do not wait; else of all that are not small. */
-SL_INLINE int sl_may_be_large(const sl_axis *rows, const sl_axis *columns, const sl_turns *turns)
+/* Whether a transpose, *bytes* bytes at once, is so large that a way other than tiles may take less time: of all turns,
+ * if rows have levels, or where stores do not wait; else of all that are not small. */
+SL_INLINE int sl_may_be_large(const sl_axis *rows, const sl_turns *turns, int64_t bytes)
 {
-    const int64_t bytes = sl_extent(rows) * sl_extent(columns) * SL_ELEMENT_SIZE;
     if (!SL_HAS_LARGE_WAYS || bytes < SL_NEAR_LEAST / (turns->count * turns->high))
         return 0;
     if (bytes < SL_NEAR_LEAST)
@@ -6115,20 +6137,23 @@ SL_OUT_OF_LINE void sl_transpose_merged(element *restrict to, const sl_axis *row
     const int is_few = sl_is_few(rows, columns, turns);
     const int is_small = sl_is_small(rows, columns, turns);
     const int is_planned = (is_few || !sl_has_squares(rows, columns)) && sl_may_be_planned(rows, columns, turns);
-    const int small = is_planned || is_small || is_few, large = sl_may_be_large(rows, columns, turns);
-    sl_large_way *const by = large ? ways->large[SL_STORES_WAIT] : 0;
+    const int small = is_planned || is_small || is_few;
+    const int64_t bytes = sl_extent(rows) * sl_extent(columns) * SL_ELEMENT_SIZE;
+    const int near = reach != SL_FAR && bytes < SL_NEAR_LEAST / (turns->count * turns->high);
+    sl_large_way *const by = sl_may_be_large(rows, turns, bytes) ? ways->large[SL_STORES_WAIT] : 0;
+    sl_tiles_way *const tiles = near ? 0 : ways->tiles[SL_STORES_WAIT];
     if (small && ways->small && ways->small(to, rows, from, columns, turns, is_planned, is_small, is_few))
         return;
     if (splits || joins)
         sl_transpose_streams(to, rows, from, columns, turns, splits, joins, reach);
     else if (!by || !by(to, rows, from, columns, turns, reach == SL_FAR))
-        sl_transpose_tiles(to, rows, from, columns, turns, reach == SL_FAR);
+        (tiles ? tiles : sl_transpose_near_tiles)(to, rows, from, columns, turns, reach == SL_FAR);
     /* One way at a time: the one that this call would have taken. */
     if (small && !ways->small)
         sl_want(ways->wanted, SL_SMALL_WAY);
     else if (!splits && !joins && ((1 << split | 1 << join) & SL_ALL_STREAMS))
         sl_want(ways->wanted, (1 << split | 1 << join) & SL_ALL_STREAMS);
-    else if (!splits && !joins && large && !by)
+    else if (!splits && !joins && !near && !tiles)
         sl_want(ways->wanted, SL_LARGE_WAY(SL_STORES_WAIT));
 }
 
@@ -6156,7 +6181,8 @@ SL_DECLARE_TRANSPOSE(sl_transpose_simplified)
 /* A transpose as kernels call it, with the streams that occur in theirs.
  *
  * Assumes: output and source do not overlap.
- * Needs: far_stores, split_join, streams, transpose_large, transpose_matrices, transpose_ways, wanted, ways. */
+ * Needs: far_stores, split_join, streams, tiles, transpose_large, transpose_matrices, transpose_ways, wanted,
+ * ways. */
 
 /* The numbers k of streams that occur, as the bits 1 << k: gcc takes half of its time for those that do not. */
 #ifndef SL_STREAMS
@@ -6165,9 +6191,10 @@ SL_DECLARE_TRANSPOSE(sl_transpose_simplified)
 #define SL_IF_STREAMS(k, function) (SL_STREAMS >> (k) & 1 ? (function) : 0)
 /* Whether large arrays occur: where stores do not wait as the bit 1, where they do as the bit 2. */
 #ifndef SL_LARGE_ARRAYS
-#define SL_LARGE_ARRAYS (SL_HAS_LARGE_WAYS ? 3 : 0)
+#define SL_LARGE_ARRAYS 3
 #endif
-#define SL_IF_LARGE(waits) (SL_LARGE_ARRAYS >> (waits) & 1 ? sl_transpose_large_array : 0)
+#define SL_IF_LARGE(waits, function) (SL_LARGE_ARRAYS >> (waits) & 1 ? (function) : 0)
+#define SL_IF_LARGE_WAY(waits) (SL_HAS_LARGE_WAYS ? SL_IF_LARGE(waits, sl_transpose_large_array) : 0)
 /* Whether small matrices occur many times. */
 #ifndef SL_SMALL_MATRICES
 #define SL_SMALL_MATRICES 1
@@ -6175,7 +6202,8 @@ SL_DECLARE_TRANSPOSE(sl_transpose_simplified)
 static const sl_further_ways sl_own_ways = {
     {0, 0, SL_IF_STREAMS(2, sl_split_2), SL_IF_STREAMS(3, sl_split_3), SL_IF_STREAMS(4, sl_split_4)},
     {0, 0, SL_IF_STREAMS(2, sl_join_2), SL_IF_STREAMS(3, sl_join_3), SL_IF_STREAMS(4, sl_join_4)},
-    {SL_IF_LARGE(0), SL_IF_LARGE(1)},
+    {SL_IF_LARGE_WAY(0), SL_IF_LARGE_WAY(1)},
+    {SL_IF_LARGE(0, sl_transpose_tiles), SL_IF_LARGE(1, sl_transpose_tiles)},
     SL_SMALL_MATRICES ? sl_transpose_small_matrices : 0,
     SL_WANTED_WAYS,
 };

@@ -24,10 +24,14 @@ _CALLERS = frozenset({"split_join", "transpose"})
 _PLANNERS = frozenset({"copy_rows", "cut_grid"})
 """The parts whose row plans are compiled apart."""
 
-_PIECES = "transpose_pieces", "transpose_ways"
-"""The parts of one object: so many that tiles, the other one, take the compiler as long."""
+_TILES, _PIECES = "transpose_tiles.c", "transpose_pieces.c"
+"""The objects that each transpose between axes is linked to."""
 
-_TILES = "transpose_tiles.c"
+_CHOICE = "transpose_ways"
+"""The part that chooses the way of a transpose: in the object that takes the compiler less time without it."""
+
+_WIDE_PIECES = 2
+"""The most bytes of an element of which pieces take the compiler longer than tiles of near arrays."""
 
 _PLANNED_SIZE = 2
 """The most bytes of an element whose turns are planned; rows of such elements take longer by plans that are linked."""
@@ -48,10 +52,13 @@ stores do not wait for the lines that they write, and ``1 << 7`` where they do.
 """
 
 _LARGE_SIZES = frozenset({1, 2, 4, 8})
-"""The bytes of an element of which large arrays have ways of their own; `SL_HAS_LARGE_WAYS` in the runtime."""
+"""The bytes of an element of which large arrays have ways beside tiles; `SL_HAS_LARGE_WAYS` in the runtime."""
 
 _LARGE_BYTES = 128 << 10
 """The bytes from which an array is large: `SL_NEAR_LEAST` in the runtime."""
+
+_FAR_LEAST = 1 << 20
+"""The bytes from which an output may be far, unless the schedule says when: `SL_FAR_LEAST` in the runtime."""
 
 _SMALL_BYTES, _FEWEST_TURNS = 1024, 4
 """The most bytes of a matrix that is small, and how often it is transposed at least: see `sl_is_small` in the runtime.
@@ -85,14 +92,18 @@ def compiled_apart(program: Program, element_size: int, ways: int = ALL_WAYS) ->
     if bits & _ROW_PLANS or (bits & _SMALL and size <= _PLANNED_SIZE):
         texts["row_plans.c"] = _apart("row plans", 1, "", "row_plans")  # of bytes: the same for all elements
     if made:
-        texts["transpose_pieces.c"] = _apart("pieces of tiles and what calls them", size, "", *_PIECES)
         macros = "".join(f"{line}\n" for line in _block_macros(program))
-        texts[_TILES] = _apart("tiles", size, macros, OWN_CACHES, "transpose_tiles")
+        parts = {_TILES: [OWN_CACHES, "transpose_tiles"], _PIECES: ["transpose_pieces"]}
+        parts[_TILES if size <= _WIDE_PIECES else _PIECES].append(_CHOICE)
+        texts[_PIECES] = _apart("pieces of tiles", size, "", *parts[_PIECES])
+        texts[_TILES] = _apart("tiles of near arrays", size, f"{macros}#define SL_NEAR_TILES 1\n", *parts[_TILES])
         if bits & _SMALL:
             texts["transpose_matrices.c"] = _apart("small matrices", size, "", "transpose_matrices")
         if bits & _LARGE:
             known = "" if bits & _LARGE == _LARGE else f"#define SL_STORES_WAIT {int(bool(bits & _WAITING))}\n"
-            texts["transpose_large.c"] = _apart("ways of large arrays", size, macros + known, "transpose_large")
+            texts["transpose_large_tiles.c"] = _apart("tiles of large arrays", size, macros + known, "transpose_tiles")
+            if size in _LARGE_SIZES:
+                texts["transpose_large.c"] = _apart("ways of large arrays", size, macros + known, "transpose_large")
     for each in _transposes(program):
         for k in (each.splits, each.joins):  # which may be the same number
             bits |= 0 if k is None else 1 << k
@@ -128,12 +139,12 @@ def way_macros(program: Program, element_size: int, ways: int = ALL_WAYS) -> Ite
     ----------
     ways : see `linked_ways`.
     """
-    bits, size = linked_ways(program, element_size, ways), moved_size(program, element_size)
+    bits = linked_ways(program, element_size, ways)
     if _between_axes(program):
         yield from _block_macros(program)
         if not program.nest.halves and bits & _ALL_STREAMS != _ALL_STREAMS:
             yield f"#define SL_STREAMS {bits & _ALL_STREAMS}"
-        if not program.nest.halves and size in _LARGE_SIZES and bits & _LARGE != _LARGE:
+        if not program.nest.halves and bits & _LARGE != _LARGE:
             yield f"#define SL_LARGE_ARRAYS {bool(bits & _PROMPT) + 2 * bool(bits & _WAITING)}"
         if not program.nest.halves and not bits & _SMALL:
             yield "#define SL_SMALL_MATRICES 0"
@@ -238,19 +249,18 @@ def _stream_bits(program: Program, made: Sequence[Transpose]) -> int | None:
 
 
 def _large_bits(program: Program, made: Sequence[Transpose], element_size: int) -> int | None:
-    """Return the bits of the ways of large arrays if one of the transposes *made* is large; 0 if none is.
+    """Return the bits of the ways of large arrays if one of the transposes *made* is large, or a part of a far output.
 
-    None where an extent is unknown.
+    0 if none is; None where an extent is unknown.
     """
-    size = moved_size(program, element_size)
-    if size not in _LARGE_SIZES:
-        return 0
-    unknown = False
-    for extents in _extents(program, made):
+    size, unknown = moved_size(program, element_size), False
+    far = min(_FAR_LEAST, program.choice.past)
+    whole = [(far, [program.nest.output_size])] if made and program.nest.output_size is not None else []
+    for least, extents in (*((_LARGE_BYTES, extents) for extents in _extents(program, made)), *whole):
         known = [extent.value for extent in extents if isinstance(extent, IntLiteral)]
         if len(known) < len(extents):
             unknown = True
-        elif prod(known) * size >= _LARGE_BYTES:
+        elif prod(known) * size >= least:
             return _LARGE
     return None if unknown else 0
 

@@ -163,7 +163,7 @@ def test_functions_clear_the_upper_halves_of_vectors(
 @needs_x86
 @pytest.mark.parametrize("flags", [("-O1", "-fexpensive-optimizations"), BEST])
 @pytest.mark.parametrize("compiler", COMPILERS)
-@pytest.mark.parametrize("name", ["transpose_tiles.c", "transpose_large.c"])
+@pytest.mark.parametrize("name", ["transpose_large_tiles.c", "transpose_large.c"])
 def test_a_transpose_reads_ahead_and_fetches_its_output_at_each_level(
     name: str, compiler: str, flags: tuple[str, ...]
 ) -> None:

@@ -27,7 +27,9 @@ QUARTER_OF_A_LINE = (*NATIVE, "-mno-avx") if X86 else NATIVE
 NO_TABLES = (*NATIVE, "-mno-avx512vbmi") if X86 else NATIVE
 """Without an instruction that takes any bytes from vectors of a cache line: x86-64-v4 has none."""
 TILES = (*NATIVE, "-DSL_STREAMS=0", "-DSL_LARGE_ARRAYS=0", "-DSL_SMALL_MATRICES=0")
-"""As in a kernel that is not linked to further ways yet: all are transposed in tiles or bands."""
+"""All are transposed in tiles or bands."""
+FIRST = ("-DSL_STREAMS=0", "-DSL_LARGE_ARRAYS=0", "-DSL_SMALL_MATRICES=0", "-DSL_NEAR_TILES=1")
+"""As in a kernel that is not linked to further ways yet: in those of near arrays."""
 
 ALL = (1, 2, 4, 8)
 WHOLE_LINES = {
@@ -46,6 +48,8 @@ BUILDS: list[tuple[tuple[str, ...], dict[str, tuple[int, ...]]]] = [
     ((*QUARTER_OF_A_LINE, *SHORT_BLOCKS), {**NARROWER, "many": (2, 4, 8)}),
     ((*NO_TABLES, *SHORT_BLOCKS), dict.fromkeys(("at_hand", "large", "near", "panels"), (1, 2))),
     ((*TILES, *SHORT_BLOCKS), dict.fromkeys(("large", "sets"), ALL)),
+    ((*NATIVE, *FIRST, *SHORT_BLOCKS), {"large": ALL}),
+    ((*QUARTER_OF_A_LINE, *FIRST, *SHORT_BLOCKS), {"near": ALL}),
 ]
 
 

@@ -1,12 +1,14 @@
 /* A transpose as kernels call it, with the streams that occur in theirs.
  *
  * Assumes: output and source do not overlap.
- * Needs: far_stores, split_join, streams, transpose_large, transpose_matrices, transpose_ways, wanted, ways. */
+ * Needs: far_stores, split_join, streams, tiles, transpose_large, transpose_matrices, transpose_ways, wanted,
+ * ways. */
 #pragma once
 
 #include "far_stores.h"
 #include "split_join.h"
 #include "streams.h"
+#include "tiles.h"
 #include "transpose_large.h"
 #include "transpose_matrices.h"
 #include "transpose_ways.h"
@@ -20,9 +22,10 @@
 #define SL_IF_STREAMS(k, function) (SL_STREAMS >> (k) & 1 ? (function) : 0)
 /* Whether large arrays occur: where stores do not wait as the bit 1, where they do as the bit 2. */
 #ifndef SL_LARGE_ARRAYS
-#define SL_LARGE_ARRAYS (SL_HAS_LARGE_WAYS ? 3 : 0)
+#define SL_LARGE_ARRAYS 3
 #endif
-#define SL_IF_LARGE(waits) (SL_LARGE_ARRAYS >> (waits) & 1 ? sl_transpose_large_array : 0)
+#define SL_IF_LARGE(waits, function) (SL_LARGE_ARRAYS >> (waits) & 1 ? (function) : 0)
+#define SL_IF_LARGE_WAY(waits) (SL_HAS_LARGE_WAYS ? SL_IF_LARGE(waits, sl_transpose_large_array) : 0)
 /* Whether small matrices occur many times. */
 #ifndef SL_SMALL_MATRICES
 #define SL_SMALL_MATRICES 1
@@ -30,7 +33,8 @@
 static const sl_further_ways sl_own_ways = {
     {0, 0, SL_IF_STREAMS(2, sl_split_2), SL_IF_STREAMS(3, sl_split_3), SL_IF_STREAMS(4, sl_split_4)},
     {0, 0, SL_IF_STREAMS(2, sl_join_2), SL_IF_STREAMS(3, sl_join_3), SL_IF_STREAMS(4, sl_join_4)},
-    {SL_IF_LARGE(0), SL_IF_LARGE(1)},
+    {SL_IF_LARGE_WAY(0), SL_IF_LARGE_WAY(1)},
+    {SL_IF_LARGE(0, sl_transpose_tiles), SL_IF_LARGE(1, sl_transpose_tiles)},
     SL_SMALL_MATRICES ? sl_transpose_small_matrices : 0,
     SL_WANTED_WAYS,
 };

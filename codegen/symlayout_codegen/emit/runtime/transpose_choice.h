@@ -1,12 +1,13 @@
 /* What the choice of a way to transpose depends on: how far the arrays are, and how lines fall into sets of the cache.
  *
  * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
- * Needs: axes, caches, far_stores, transpose_strips, ways. */
+ * Needs: axes, caches, far_stores, tiles, transpose_strips, ways. */
 #pragma once
 
 #include "axes.h"
 #include "caches.h"
 #include "far_stores.h"
+#include "tiles.h"
 #include "transpose_strips.h"
 #include "ways.h"
 
@@ -104,7 +105,7 @@ SL_INLINE int sl_pays_in_strips(const sl_axis *rows, const sl_axis *columns, int
 {
     if (SL_ELEMENT_SIZE == 1 && SL_VECTOR_BYTES > 16 && (columns->count < SL_STRIP || rows->count < SL_TILE))
         return 0;
-    return !many || ((bytes < SL_NEAR_LEAST || !SL_STORES_WAIT) && sl_lines_in_a_set(columns, SL_TILE) <= SL_WAYS);
+    return SL_NEAR_TILES || !many || ((bytes < SL_NEAR_LEAST || !SL_STORES_WAIT) && sl_lines_in_a_set(columns, SL_TILE) <= SL_WAYS);
 }
 #endif
 
@@ -116,7 +117,7 @@ SL_INLINE int sl_is_band(const sl_axis *rows, const sl_axis *columns, int64_t by
     const int64_t few = sl_min(sl_extent(rows), sl_extent(columns));
     if (few < SL_LANES_16 || few >= fewest || rows->high > 1 || columns->high > 1)
         return 0;
-    if (bytes >= SL_NEAR_LEAST && few >= SL_TILED_FROM && !sl_keeps_lines(rows, SL_WAYS))
+    if (!SL_NEAR_TILES && bytes >= SL_NEAR_LEAST && few >= SL_TILED_FROM && !sl_keeps_lines(rows, SL_WAYS))
         return 0;
     return SL_HAS_PANELS || sl_pays_in_strips(rows, columns, bytes, many);
 #else

@@ -1,10 +1,11 @@
 /* A transpose in tiles, once: blocks of tiles, read ahead, staged or written tile by tile.
  *
  * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
- * Needs: pieces, transpose_choice, transpose_lines, transpose_pieces, transpose_staging, transpose_tile. */
+ * Needs: pieces, tiles, transpose_choice, transpose_lines, transpose_pieces, transpose_staging, transpose_tile. */
 #pragma once
 
 #include "pieces.h"
+#include "tiles.h"
 #include "transpose_choice.h"
 #include "transpose_lines.h"
 #include "transpose_pieces.h"
@@ -90,7 +91,7 @@ SL_INLINE sl_order sl_order_of(int even, sl_crowd crowd)
 {
     if (!even || !SL_HAS_EVEN_TILES)
         return SL_BY_TABLES;
-    if (!SL_HAS_ORDERED_TILES || (crowd.written <= SL_WAYS && crowd.read <= SL_WAYS))
+    if (SL_NEAR_TILES || !SL_HAS_ORDERED_TILES || (crowd.written <= SL_WAYS && crowd.read <= SL_WAYS))
         return SL_EVENLY;
     return crowd.written < crowd.read ? SL_COLUMNS_FIRST : SL_ROWS_FIRST;
 }
@@ -107,7 +108,7 @@ SL_OUT_OF_LINE void sl_begin_tiling(sl_tiling *tiling, const sl_axis *rows, cons
     tiling->far = far;
     /* Rows that follow each other are staged so, and written as one. */
     tiling->joined = sl_is_joined(rows, width);
-    tiling->staged = sl_has_staged_tiles(rows, width, distance);
+    tiling->staged = !SL_NEAR_TILES && sl_has_staged_tiles(rows, width, distance);
     /* Rows that share lines follow each other: the processor fetches their lines by itself. */
     tiling->fetched = wait && !(tiling->staged && far) && (rows->step >= SL_TILE || rows->step < 0);
     tiling->deep = tiling->staged || deep;
@@ -141,7 +142,7 @@ SL_ALWAYS_INLINE void sl_transpose_any_tile(const sl_tiling *tiling, element *re
                                             int64_t writable)
 {
     if (high == SL_TILE && wide == SL_TILE) {
-#if SL_HAS_ORDERED_TILES
+#if SL_HAS_ORDERED_TILES && !SL_NEAR_TILES
         if (tiling->order == SL_COLUMNS_FIRST) {
             sl_transpose_columns_first(to, row_step, from, column_step);
             return;
@@ -161,7 +162,7 @@ SL_ALWAYS_INLINE void sl_transpose_any_tile(const sl_tiling *tiling, element *re
         sl_transpose_tile(to, row, from, column);
     }
 #if SL_HAS_LINES
-    else if (tiling->lines && high == SL_TILE && wide >= SL_LANES_MAX)
+    else if (!SL_NEAR_TILES && tiling->lines && high == SL_TILE && wide >= SL_LANES_MAX)
         sl_transpose_lines(to, row, from, column, wide);
 #endif
     else if (tiling->dense && row == tiling->below->offset && high >= SL_LANES_MAX)
@@ -179,29 +180,29 @@ SL_OUT_OF_LINE void sl_transpose_beside(sl_tiling *tiling, element *restrict to,
                                         int64_t end, int64_t number, const element *beside)
 {
     const sl_block *const now = &tiling->now, *const then = &tiling->then;
+    const int staged = !SL_NEAR_TILES && tiling->staged, fetched = !SL_NEAR_TILES && tiling->fetched;
     int64_t i = below, write;
     const int64_t high = sl_tile_length(&i, tiling->height), tiles = now->tiles, left = now->right[0];
     const int64_t *const row = sl_offsets_from(tiling->below, rows, i, high, &write);
     element *const block = to + write + left; /* what is written now: *high* by *count* */
     const int64_t count = now->right[tiles - 1] + now->wide[tiles - 1] - left;
-    if (tiling->staged)
+    if (staged)
         sl_place_staged(tiling->held_row, block, row, high, count);
-    const int ahead = tiling->deep && high == SL_TILE && below + 8 * SL_TILE <= end;
+    const int ahead = !SL_NEAR_TILES && tiling->deep && high == SL_TILE && below + 8 * SL_TILE <= end;
     for (int64_t k = 0; k < tiles; ++k) {
         const element *const source = from + now->read[k] + i;
         const int64_t right = now->right[k] - left, wide = now->wide[k];
         if (ahead && wide == SL_TILE)
             sl_read_ahead(source, now->column[k], number % 4);
-        if (beside && k < then->tiles && then->wide[k] == SL_TILE)
+        if (!SL_NEAR_TILES && beside && k < then->tiles && then->wide[k] == SL_TILE)
             sl_read_tile(beside + then->read[k], then->column[k]);
-        if (tiling->fetched)
+        if (fetched)
             sl_fetch_output(block + right, row, high);
-        sl_transpose_any_tile(tiling, tiling->staged ? tiling->held + right : block + right,
-                              tiling->staged ? tiling->held_row : row, rows->step, source, now->column[k],
-                              columns->step, high, wide, tiling->readable - i - now->read[k],
-                              tiling->writable - write);
+        sl_transpose_any_tile(tiling, staged ? tiling->held + right : block + right, staged ? tiling->held_row : row,
+                              rows->step, source, now->column[k], columns->step, high, wide,
+                              tiling->readable - i - now->read[k], tiling->writable - write);
     }
-    if (tiling->staged)
+    if (staged)
         sl_write_staged_rows(block, row, tiling->held, tiling->held_row, high, count, tiling->far);
 }
 
@@ -211,9 +212,10 @@ SL_INLINE void sl_transpose_in_tiles(sl_tiling *tiling, element *restrict to, co
                                      const element *restrict from, const sl_axis *columns, const element *after)
 {
     const int64_t height = tiling->height, width = tiling->width, side = tiling->side, ahead = 8 * SL_TILE;
+    const int deep = !SL_NEAR_TILES && tiling->deep, joined = !SL_NEAR_TILES && tiling->staged && tiling->joined;
     const int64_t lead_i = sl_elements_to_line(from, columns, height), lead_j = sl_elements_to_line(to, rows, width);
     const int64_t first_i = lead_i > 0 ? lead_i - SL_TILE : 0;
-    const int64_t first_j = lead_j > 0 && !(tiling->staged && tiling->joined) ? lead_j - SL_TILE : 0;
+    const int64_t first_j = lead_j > 0 && !joined ? lead_j - SL_TILE : 0;
     for (int64_t top = first_i, end; top < height; top = end) {
         end = sl_min(height, top + tiling->down);
         for (int64_t left = first_j; left < width; left += side) {
@@ -221,7 +223,7 @@ SL_INLINE void sl_transpose_in_tiles(sl_tiling *tiling, element *restrict to, co
             /* Where the columns end, those of the next block are read, beside or below, or of the next turn. */
             const int more = left + side < width;
             const element *const below_this = end < height ? from + end : after;
-            const element *const next = !tiling->deep ? 0 : more ? from + sl_max(0, top) : below_this;
+            const element *const next = !deep ? 0 : more ? from + sl_max(0, top) : below_this;
             if (next)
                 sl_begin_block(&tiling->then, columns, more ? left + side : 0, side, width);
             for (int64_t below = top; below < end; below += SL_TILE) {

@@ -106,11 +106,10 @@ SL_INLINE int64_t sl_streams_of(const sl_axis *few, const sl_axis *other)
     return few->high == 1 && few->count == other->step && few->count <= SL_MOST_STREAMS ? few->count : 0;
 }
 
-/* Whether a transpose is so large that a way other than tiles may take less time: of all turns, if rows have
- * levels, or where stores do not wait; else of all that are not small. */
-SL_INLINE int sl_may_be_large(const sl_axis *rows, const sl_axis *columns, const sl_turns *turns)
+/* Whether a transpose, *bytes* bytes at once, is so large that a way other than tiles may take less time: of all turns,
+ * if rows have levels, or where stores do not wait; else of all that are not small. */
+SL_INLINE int sl_may_be_large(const sl_axis *rows, const sl_turns *turns, int64_t bytes)
 {
-    const int64_t bytes = sl_extent(rows) * sl_extent(columns) * SL_ELEMENT_SIZE;
     if (!SL_HAS_LARGE_WAYS || bytes < SL_NEAR_LEAST / (turns->count * turns->high))
         return 0;
     if (bytes < SL_NEAR_LEAST)
@@ -150,20 +149,23 @@ SL_OUT_OF_LINE void sl_transpose_merged(element *restrict to, const sl_axis *row
     const int is_few = sl_is_few(rows, columns, turns);
     const int is_small = sl_is_small(rows, columns, turns);
     const int is_planned = (is_few || !sl_has_squares(rows, columns)) && sl_may_be_planned(rows, columns, turns);
-    const int small = is_planned || is_small || is_few, large = sl_may_be_large(rows, columns, turns);
-    sl_large_way *const by = large ? ways->large[SL_STORES_WAIT] : 0;
+    const int small = is_planned || is_small || is_few;
+    const int64_t bytes = sl_extent(rows) * sl_extent(columns) * SL_ELEMENT_SIZE;
+    const int near = reach != SL_FAR && bytes < SL_NEAR_LEAST / (turns->count * turns->high);
+    sl_large_way *const by = sl_may_be_large(rows, turns, bytes) ? ways->large[SL_STORES_WAIT] : 0;
+    sl_tiles_way *const tiles = near ? 0 : ways->tiles[SL_STORES_WAIT];
     if (small && ways->small && ways->small(to, rows, from, columns, turns, is_planned, is_small, is_few))
         return;
     if (splits || joins)
         sl_transpose_streams(to, rows, from, columns, turns, splits, joins, reach);
     else if (!by || !by(to, rows, from, columns, turns, reach == SL_FAR))
-        sl_transpose_tiles(to, rows, from, columns, turns, reach == SL_FAR);
+        (tiles ? tiles : sl_transpose_near_tiles)(to, rows, from, columns, turns, reach == SL_FAR);
     /* One way at a time: the one that this call would have taken. */
     if (small && !ways->small)
         sl_want(ways->wanted, SL_SMALL_WAY);
     else if (!splits && !joins && ((1 << split | 1 << join) & SL_ALL_STREAMS))
         sl_want(ways->wanted, (1 << split | 1 << join) & SL_ALL_STREAMS);
-    else if (!splits && !joins && large && !by)
+    else if (!splits && !joins && !near && !tiles)
         sl_want(ways->wanted, SL_LARGE_WAY(SL_STORES_WAIT));
 }
 

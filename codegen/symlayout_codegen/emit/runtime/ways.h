@@ -2,17 +2,18 @@
  * which may be compiled apart.
  *
  * Assumes: output and source do not overlap.
- * Needs: axes, plans, streams. */
+ * Needs: axes, plans, streams, tiles. */
 #pragma once
 
 #include "axes.h"
 #include "plans.h"
 #include "streams.h"
+#include "tiles.h"
 
 /* Whether large arrays have ways of their own: see transpose_large. */
 #define SL_HAS_LARGE_WAYS SL_HAS_SHUFFLES
 
-/* Transposes large arrays, if there is a way that takes less time than tiles; returns whether there is. */
+/* Transposes large arrays in a way other than tiles, if there is one that takes less time; returns whether there is. */
 typedef int sl_large_way(element *restrict to, const sl_axis *rows, const element *restrict from,
                          const sl_axis *columns, const sl_turns *turns, int far);
 
@@ -36,14 +37,15 @@ SL_INLINE int64_t sl_rows_beside(const sl_axis *rows, int64_t width)
 typedef int sl_small_way(element *restrict to, const sl_axis *rows, const element *restrict from,
                          const sl_axis *columns, const sl_turns *turns, int plan, int squares, int elements);
 
-/* The functions for k streams, at k, for large arrays where stores do not wait and where they do, and for small
- * matrices; 0 where a kernel does without.  It can be linked to others once calls *wanted* them, as the bits of ways;
+/* The functions for k streams, at k, for large arrays where stores do not wait and where they do, in tiles and in other
+ * ways, and for small matrices; 0 where a kernel does without.  It can be linked to others once calls *wanted* them, as the bits of ways;
  * where not, *wanted* is 0. */
 #define SL_MOST_STREAMS 4
 typedef struct {
     sl_split_streams *split[SL_MOST_STREAMS + 1];
     sl_join_streams *join[SL_MOST_STREAMS + 1];
     sl_large_way *large[2];
+    sl_tiles_way *tiles[2];
     sl_small_way *small;
     int32_t *wanted;
 } sl_further_ways;
