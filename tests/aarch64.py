@@ -1,7 +1,7 @@
 """Compile kernels for AArch64, run them under an emulator, and compare with the interpreter, byte for byte.
 
 The kernels are all of ``generated/`` and those of random chains of the fuzz.  Each must compile without a warning.  The
-runtime's transposes, rows and streams run too, as on this processor's caches and as on any.
+runtime's leaves run too, as on this processor's caches and as on any.
 Debian has the tools: ``apt install gcc-aarch64-linux-gnu qemu-user``.
 """
 
@@ -33,14 +33,11 @@ from symlayout_codegen.emit.header import RUNTIME_HEADER, runtime
 from tests.fuzz.chains import draw
 from tests.fuzz.compare import shape_of
 from tests.fuzz.judge import build, limit, plan
-from tests.support.paths import ROOT
+from tests.support.paths import C_SOURCES, LEAVES
 
-SOURCES = ROOT / "tests" / "c"
-DRIVER = SOURCES / "run_cases.c"
-LEAVES = ("transposes", "rows", "deals", "streams")
-"""Programs that compare the runtime's functions with loops over single elements."""
+DRIVER = C_SOURCES / "run_cases.c"
 ELEMENT_SIZES = (1, 2, 3, 4, 8)
-ANY_PROCESSOR = ["-include", str(SOURCES / "any_processor.h")]
+ANY_PROCESSOR = ["-include", str(C_SOURCES / "any_processor.h")]
 FLAGS = ["-std=c11", "-O3", "-Wall", "-Wextra", "-Wconversion", "-Werror"]
 FUZZED = 200
 MOST_POINTS = 12  # of a chain of the fuzz
@@ -165,7 +162,7 @@ def check_leaves(name: str, size: int, flags: Sequence[str], target: Target, fol
         The compiler has something to say, or the program finds a difference.
     """
     (folder / RUNTIME_HEADER).write_text(runtime(halves=False)[RUNTIME_HEADER], encoding="ascii")
-    words = [*FLAGS, *flags, f"-DSL_ELEMENT_SIZE={size}", f"-I{folder}", str(SOURCES / f"{name}.c")]
+    words = [*FLAGS, *flags, f"-DSL_ELEMENT_SIZE={size}", f"-I{folder}", str(C_SOURCES / f"{name}.c")]
     if printed := _run([*target.compiler, *words, "-o", str(folder / "program")], b""):
         raise Wrong(printed.decode("utf-8", "replace"))
     _run([*target.emulator, str(folder / "program")], b"")

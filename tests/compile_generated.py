@@ -1,11 +1,13 @@
 """Compile every file of ``generated/`` by every compiler, all warnings errors.
 
 The tests compile each file once, by one of the combinations.  This takes all levels of gcc and clang, and one of each
-numbered version that is installed (gcc-14, clang-19): some minutes for each compiler.
+numbered version that is installed (gcc-14, clang-19): some minutes for each compiler.  Compilers that the command line
+names are taken once for each instruction set: ``python -m tests.compile_generated gcc-14 --march x86-64-v2 x86-64-v3``.
 """
 
 from __future__ import annotations
 
+import argparse
 import itertools
 import shutil
 import subprocess
@@ -21,7 +23,7 @@ WARNINGS = ["-Wall", "-Wextra", "-Wconversion", "-Wpedantic", "-Werror"]
 COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
 LEVELS = ["-O2", "-O3"]
 NATIVE = [[], ["-march=native"]]
-ONCE = ["-O3", "-march=native"]
+ONCE = "-O3"
 
 
 def complaint(compiler: str, flags: list[str], file: Path) -> str:
@@ -33,21 +35,25 @@ def complaint(compiler: str, flags: list[str], file: Path) -> str:
     return printed or (f"status {done.returncode}" if done.returncode else "")
 
 
-def combinations(named: Sequence[str] = ()) -> list[tuple[str, list[str]]]:
-    """Return compilers with their flags: the *named* ones once, or all that are installed."""
+def combinations(named: Sequence[str] = (), march: Sequence[str] = ("native",)) -> list[tuple[str, list[str]]]:
+    """Return compilers with their flags: the *named* ones once for each of *march*, or all that are installed."""
     if named:
-        return [(name, ONCE) for name in named]
+        return [(name, [ONCE, f"-march={level}"]) for level, name in itertools.product(march, named)]
     versions = [f"{name}-{number}" for name in ("gcc", "clang") for number in range(9, 40)]
     return [
         *((compiler, [level, *native]) for compiler, level, native in itertools.product(COMPILERS, LEVELS, NATIVE)),
-        *((name, ONCE) for name in versions if shutil.which(name)),
+        *((name, [ONCE, "-march=native"]) for name in versions if shutil.which(name)),
     ]
 
 
-def main(named: list[str]) -> int:
-    """Compile all."""
+def main(arguments: list[str]) -> int:
+    """Run the command line; return 1 if a compiler has something to say."""
+    parser = argparse.ArgumentParser(prog="python -m tests.compile_generated", description=__doc__.splitlines()[0])
+    parser.add_argument("compilers", nargs="*", help="which, once for each instruction set; default: all installed")
+    parser.add_argument("--march", nargs="+", default=["native"], help="instruction sets for these (native)")
+    options = parser.parse_args(arguments)
     failed = 0
-    for compiler, flags in combinations(named):
+    for compiler, flags in combinations(options.compilers, options.march):
         files = sorted(GENERATED.glob("*.c"))
         for file in files:
             if text := complaint(compiler, flags, file):

@@ -13,12 +13,12 @@ from symlayout.commands import emit, subject
 from symlayout.commands.command_line import main
 from symlayout.commands.generated_rows import DYNAMIC, ELEMENT_SIZES, Row, kernels
 from tests.compile_generated import COMPILERS, LEVELS, WARNINGS, combinations, complaint
-from tests.support.paths import ROOT
+from tests.support.paths import C_SOURCES, ROOT
 
 GENERATED = ROOT / "generated"
 FLAGS = ["-std=c11", "-O1", *WARNINGS]
 SANITIZERS = ["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
-PROGRAM = ROOT / "tests" / "c" / "use_kernels.c"
+PROGRAM = C_SOURCES / "use_kernels.c"
 USED = sorted({f"{name}.c" for name in re.findall(r"\b(\w+_x\d)(?:_part)?\(", PROGRAM.read_text("ascii"))})
 
 
@@ -106,6 +106,13 @@ def test_strict_c_takes_each_numbered_version_once(tmp_path: Path, monkeypatch: 
     monkeypatch.setenv("PATH", str(tmp_path))
     found = [compiler for compiler, _ in combinations()]
     assert found == [name for name in COMPILERS for _ in range(2 * len(LEVELS))] + ["gcc-14", "clang-19"]
+
+
+def test_named_compilers_are_taken_once_for_each_instruction_set() -> None:
+    found = combinations(["gcc-14", "clang-19"], ["x86-64-v2", "x86-64-v4"])
+    assert [(name, flags[-1]) for name, flags in found] == [
+        (name, f"-march={level}") for level in ("x86-64-v2", "x86-64-v4") for name in ("gcc-14", "clang-19")
+    ]
 
 
 def test_the_folder_has_a_size_budget() -> None:

@@ -11,6 +11,9 @@ import sys
 
 import pytest
 
+from tests.promises.coverage import GROUPS, group_of
+from tests.support.paths import PACKAGES, ROOT
+
 SAMPLES = {
     "compiler": [
         "hangs with its output closed",
@@ -42,3 +45,9 @@ def test_sample(name: str) -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=1800)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_each_group_of_the_coverage_has_files_of_the_source() -> None:
+    files = [file.relative_to(ROOT).as_posix() for folder in PACKAGES.values() for file in folder.rglob("*.py")]
+    assert {group_of(file) for file in files} == {*GROUPS, None}
+    assert group_of("codegen/symlayout_codegen/jit/cache.py") == "cache and build"

@@ -36,12 +36,12 @@ from symlayout.commands import subject
 from symlayout.commands.generated_rows import EXAMPLES, Row, kernels
 from symlayout_codegen.jit.instruction_set import NATIVE, available
 from symlayout_codegen.status import PRECONDITION, STATUS, status_code
-from tests.support.paths import ROOT
+from tests.support.paths import C_SOURCES, LEAVES, ROOT
 
 GENERATED = ROOT / "generated"
-PROGRAMS = {name: Path(__file__).parents[1] / "c" / f"{name}.c" for name in ("transposes", "rows")}
+PROGRAMS = {name: C_SOURCES / f"{name}.c" for name in LEAVES}
 RUNTIME = "symlayout_runtime.h"
-ANY_PROCESSOR = Path(__file__).parents[1] / "c" / "any_processor.h"
+ANY_PROCESSOR = C_SOURCES / "any_processor.h"
 """Draws for each call what the runtime asks of the processor, so that small outputs are written in all ways."""
 FAR_BYTES = 1024  # from which on it may have an output written past the caches
 FLAGS = ("-std=c11", "-O0", "--coverage", "-fPIC", "-Wno-psabi", "-include", ANY_PROCESSOR.name)

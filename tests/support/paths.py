@@ -1,4 +1,4 @@
-"""Where things are: the root of the checkout, and the file of a module by its name."""
+"""Where things are: the root of the checkout, the C programs of the tests, and the file of a module by its name."""
 
 from __future__ import annotations
 
@@ -11,6 +11,12 @@ ROOT = next(folder for folder in Path(__file__).resolve().parents if (folder / "
 
 PACKAGES = {"symlayout": ROOT / "symlayout", "symlayout_codegen": ROOT / "codegen" / "symlayout_codegen"}
 """The folder of each package."""
+
+C_SOURCES = ROOT / "tests" / "c"
+"""The folder of the C programs of the tests."""
+
+LEAVES = ("transposes", "rows", "deals", "streams")
+"""Programs there that compare the runtime's functions with loops over single elements."""
 
 
 def source(module: str) -> str:

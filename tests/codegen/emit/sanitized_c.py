@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from symlayout_codegen.emit.header import RUNTIME_HEADER, runtime
-from tests.support.paths import ROOT
+from tests.support.paths import C_SOURCES
 
-SOURCES = ROOT / "tests" / "c"
 SANITIZE = ("-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 PATIENCE = 600.0  # seconds for the compiler, or one run
 
@@ -25,7 +24,7 @@ def build(name: str, size: int, flags: Sequence[str], folder: Path) -> Path:
     program = folder / name
     words = ["gcc", "-std=c11", *SANITIZE, *flags, f"-DSL_ELEMENT_SIZE={size}", f"-I{folder}", "-o", str(program)]
     built = subprocess.run(
-        [*words, str(SOURCES / f"{name}.c")], capture_output=True, text=True, timeout=PATIENCE, check=False
+        [*words, str(C_SOURCES / f"{name}.c")], capture_output=True, text=True, timeout=PATIENCE, check=False
     )
     if "asan" in built.stderr or "ubsan" in built.stderr:
         pytest.skip("this gcc has no sanitizers")

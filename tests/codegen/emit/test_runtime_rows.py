@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from symlayout_codegen.jit.instruction_set import LEVELS, available
-from tests.codegen.emit.sanitized_c import SOURCES, build, run
+from tests.codegen.emit.sanitized_c import build, run
+from tests.support.paths import C_SOURCES
 
-ANY_PROCESSOR = ["-include", str(SOURCES / "any_processor.h")]
+ANY_PROCESSOR = ["-include", str(C_SOURCES / "any_processor.h")]
 
 
 @pytest.mark.slow

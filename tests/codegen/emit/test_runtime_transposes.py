@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.codegen.emit.sanitized_c import SOURCES, build, run
+from tests.codegen.emit.sanitized_c import build, run
+from tests.support.paths import C_SOURCES
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc")]
 
-NAMED_PROCESSOR = ("-include", str(SOURCES / "named_processor.h"))
+NAMED_PROCESSOR = ("-include", str(C_SOURCES / "named_processor.h"))
 """One program for several processors, whose answers it looks up: most of the time of a test was gcc's."""
 NATIVE = ("-march=native",)
 SHORT_BLOCKS = ("-DSL_TILES_PER_BLOCK=3",)
