@@ -1,6 +1,7 @@
 """The error tree.  Every error raised on purpose is a `SymlayoutError` and also a builtin.
 
 The root, `CompilerError` and `ProcessorError` live in the backend, which never imports this package.
+The functions `shortened`, `shown` and `printable` write foreign texts and values for messages.
 """
 
 from __future__ import annotations
@@ -8,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from symlayout_codegen.errors import CompilerError, ProcessorError, SymlayoutError
-
-_SHOWN = 80
 
 __all__ = [
     "ArrayError",
@@ -23,12 +22,26 @@ __all__ = [
     "SymlayoutError",
     "UnknownOpError",
     "printable",
+    "shortened",
     "shown",
 ]
 
 
+def shortened(text: str, most: int = 80) -> str:
+    """Return *text* cut to at most *most* characters, with ``…`` for the end that was cut.
+
+    Names and texts of models and users have any length.  Messages, reports and pictures show them shortened.
+
+    Examples
+    --------
+    >>> shortened("space_to_batch", 9), shortened("flip", 9)
+    ('space_to…', 'flip')
+    """
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 def shown(value: object) -> str:
-    """Return a value for a message: as Python writes it, at most 80 characters of it.
+    """Return a value for a message: as Python writes it, shortened.
 
     What cannot be written, such as an integer of 5000 digits, is called by its type.
 
@@ -41,7 +54,7 @@ def shown(value: object) -> str:
         text = repr(value)
     except Exception:  # whatever a foreign class does
         text = f"<{type(value).__name__}>"
-    return text[:_SHOWN]
+    return shortened(text)
 
 
 def printable(error: Exception) -> str:

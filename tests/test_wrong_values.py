@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import symlayout as sl
-from symlayout.errors import shown
+from symlayout.errors import shortened, shown
 from tests.support.steps import STEPS, counted
 
 HUGE: Any = 10**5000  # which Python writes in no message
@@ -76,6 +76,19 @@ def test_what_no_tensor_has_is_a_shape_error(name: str) -> None:
         call()
     assert caught.value.kind == kind
     assert len(str(caught.value)) < 1000
+
+
+@pytest.mark.parametrize("length", [0, 1, 79, 80, 81, 5000])
+def test_long_texts_are_cut_and_marked(length: int) -> None:
+    text = "x" * length
+    assert shortened(text) == (text if length <= 80 else "x" * 79 + "…")
+    assert shortened(text, 5) == (text if length <= 5 else "xxxx…")
+
+
+def test_messages_mark_the_names_that_they_cut() -> None:
+    assert shown("x" * 79) == repr("x" * 79)[:79] + "…"
+    with pytest.raises(sl.MissingFileError, match=f"no file '{'x' * 79}…'"):
+        sl.load(f"{'x' * 200}.onnx")
 
 
 def test_a_relation_without_end_is_a_format_error() -> None:

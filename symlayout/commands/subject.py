@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import symlayout as sl
-from symlayout.errors import FormatError, SymlayoutError, UnknownOpError
+from symlayout.errors import FormatError, SymlayoutError, UnknownOpError, shortened
 from symlayout.frontends import registry
 from symlayout.language.grammar_trees import ParsedStep
 from symlayout.language.parse import evaluate, names_of, parse_shape, parse_step
@@ -23,6 +23,7 @@ MODELS = (".xml", ".onnx")
 SEPARATOR = "--"  # between the two sides of a claim
 MAX_STDIN = 1 << 20  # characters that are read from standard input
 _MOST_SUGGESTED = 5  # names that an error suggests
+_MOST_COMPARED = 80  # characters of a name
 CORE_OPS: tuple[str, ...] = (
     "transpose", "moveaxis", "swapaxes", "reshape", "ravel", "squeeze", "expand_dims",
     "pad", "flip", "roll", "tile", "repeat", "broadcast_to", "take", "as_strided", "window", "resize_nearest",
@@ -161,7 +162,7 @@ def apply(x: sl.Tensor, steps: Sequence[ParsedStep], dims: Mapping[str, Any]) ->
             x = _apply_step(x, step, dims)
         except SymlayoutError as error:
             if step.text[:40] not in str(error) and "\n  in: " not in str(error):
-                error.add_note(f"in: {re.sub('[^ -~]', '?', step.text[:100])}")
+                error.add_note(f"in: {shortened(re.sub('[^ -~]', '?', step.text), 100)}")
             raise
     return x
 
@@ -207,7 +208,7 @@ def find(name: str) -> Callable[..., Any]:
         return function
     if ":" in name:
         return registry.find(name)
-    meant = nearest(name[:80], [*CORE_OPS, *registry.names()])
+    meant = nearest(name, [*CORE_OPS, *registry.names()])
     hint = f"the nearest are {', '.join(meant)}" if meant else f"core operations are {', '.join(CORE_OPS)}"
     raise UnknownOpError(f"no core operation is called {name!r:.80}\n  help: {hint}")
 
@@ -223,7 +224,7 @@ def nearest(name: str, known: Iterable[str]) -> list[str]:
         return re.sub(r"[^a-z]", "", op.lower().partition(":")[2].partition("-")[0] or op.lower())
 
     names = list(known)
-    close = difflib.get_close_matches(plain(name), {plain(op) for op in names}, n=3, cutoff=0.6)
+    close = difflib.get_close_matches(plain(name[:_MOST_COMPARED]), {plain(op) for op in names}, n=3, cutoff=0.6)
     return [op for match in close for op in names if plain(op) == match][:_MOST_SUGGESTED]
 
 

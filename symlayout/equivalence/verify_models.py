@@ -22,7 +22,7 @@ from symlayout.equivalence.data_extents import (
 from symlayout.equivalence.run_models import TwoRuns
 from symlayout.equivalence.valid_sizes import facts_of, refused_after
 from symlayout.equivalence.verification import ModelClaim, ModelWitness, OutputProofs, Verification
-from symlayout.errors import FormatError, ShapeError, SymlayoutError
+from symlayout.errors import FormatError, ShapeError, SymlayoutError, shortened
 from symlayout.language.sympy_bridge import symbol_of
 from symlayout.models.model import Model
 from symlayout.proof.added_zeros import without_added_zeros
@@ -289,7 +289,7 @@ def _matched(
         return [(name, name) for name in left if name in right] + _spare(left, right)
     if left.keys() != right.keys():
         apart = ", ".join(sorted(left.keys() ^ right.keys()))
-        raise FormatError(f"{what} {apart[:200]} is in one model only\n  help: match them by position")
+        raise FormatError(f"{what} {shortened(apart, 200)} is in one model only\n  help: match them by position")
     return [(name, name) for name in left]
 
 
@@ -297,7 +297,9 @@ def _spare(left: Mapping[str, Tensor], right: Mapping[str, Tensor]) -> list[tupl
     """Raise for an input that only one model has, if the other one may have it by another name."""
     before, after = [n for n in left if n not in right], [n for n in right if n not in left]
     if before and after:
-        raise FormatError(f"input {before[0][:80]!r} is called {after[0][:80]!r} after\n  help: match them by position")
+        raise FormatError(
+            f"input {shortened(before[0])!r} is called {shortened(after[0])!r} after\n  help: match them by position"
+        )
     return []
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from symlayout.errors import FormatError
+from symlayout.errors import FormatError, shortened
 from symlayout_codegen.values import Value
 
 MAX_TEXT = 64 * 1024  # characters of a text
@@ -79,8 +79,7 @@ class TokenReader:
     def unexpected(self, expected: str, hint: str = "") -> FormatError:
         """Return the error that says what is expected in place of the current token."""
         text = self.token.text
-        shown = repr(text if len(text) <= 24 else text[:21] + "...")
-        found = "the end" if self.token.kind == "end" else shown
+        found = "the end" if self.token.kind == "end" else repr(shortened(text, 24))
         return self.error(f"expected {expected}, found {found}", hint)
 
     def take(self) -> Token:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from symlayout.algebra import floor_normal_form
 from symlayout.algebra.facts import Dim, Facts, Requirement
 from symlayout.algebra.polynomial import Extent, Monomial, Poly, collapse, exact_quotient, names_of, symbol, terms_of
-from symlayout.errors import FormatError, ShapeError, shown
+from symlayout.errors import FormatError, ShapeError, shortened, shown
 from symlayout.language.readable import Factor, Sum, fold_fixed
 from symlayout_codegen.forks import held_off
 
@@ -244,7 +244,7 @@ def to_fraction(e: Any, facts: Facts, what: str = "value", *, rounding: bool = T
 
 def _require_positive(divisor: Extent, e: Any, facts: Facts, what: str) -> None:
     if divisor == 0:
-        raise ShapeError(f"{what} {str(e)[:80]} divides by 0", "non_divisible")
+        raise ShapeError(f"{what} {shortened(str(e))} divides by 0", "non_divisible")
     if not facts.positive(divisor):
         facts.require_nonnegative(divisor - 1, "non_divisible", what)
 
@@ -298,7 +298,7 @@ def _fraction(e: Any, facts: Facts, what: str, rounding: bool) -> tuple[Extent, 
     if rounding and isinstance(e, (sympy.floor, sympy.ceiling, sympy.Mod, sympy.Min, sympy.Max)):
         return _rounded(e, facts, what), 1
     raise ShapeError(
-        f"{what} {str(e)[:80]} is not an integer, a dim, or an expression of + - * and exact /", "attr_dtype"
+        f"{what} {shortened(str(e))} is not an integer, a dim, or an expression of + - * and exact /", "attr_dtype"
     )
 
 

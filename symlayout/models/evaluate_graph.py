@@ -17,7 +17,7 @@ import numpy as np
 from symlayout import frontends
 from symlayout.algebra.facts import Facts, Requirement
 from symlayout.compute import quantization, scalars
-from symlayout.errors import FormatError, InconclusiveError, SymlayoutError
+from symlayout.errors import FormatError, InconclusiveError, SymlayoutError, shortened
 from symlayout.frontends.onnx.types import cast_to
 from symlayout.frontends.registry import AttributeNameError, NotDeclaredError
 from symlayout.frontends.slices import PAST_THE_END
@@ -112,7 +112,7 @@ class Evaluation:
         if isinstance(value, Unshaped):
             return value.handle
         if isinstance(value, Items):
-            raise FormatError(f"{name[:80]!r} is a sequence, not a tensor")
+            raise FormatError(f"{shortened(name)!r} is a sequence, not a tensor")
         if id(value) not in self._tensors:
             if has_expressions(value):
                 made = cast_to(self._of_dims(value), self._noted_type(value))

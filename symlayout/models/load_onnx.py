@@ -12,7 +12,7 @@ import numpy as np
 
 from symlayout import frontends
 from symlayout.algebra.facts import Facts
-from symlayout.errors import FormatError, ShapeError, SymlayoutError
+from symlayout.errors import FormatError, ShapeError, SymlayoutError, shortened
 from symlayout.language.grammar_trees import Tree
 from symlayout.language.parse import evaluate, names_of, parse_shape
 from symlayout.language.sympy_bridge import dim, extreme
@@ -112,7 +112,7 @@ class OnnxEvaluation(Evaluation):
             return None
         if name not in self.values:
             if name not in self.graph.constants:
-                raise FormatError(f"{name[:80]!r} is read before it is defined")
+                raise FormatError(f"{shortened(name)!r} is read before it is defined")
             self.values[name] = self.graph.constant(name)
         return self.values[name]
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from symlayout import frontends
-from symlayout.errors import FormatError
+from symlayout.errors import FormatError, shortened
 from symlayout.frontends.onnx.types import cast_to
 from symlayout.models import openvino_ir
 from symlayout.models.apply_node import Constant, identifier
@@ -63,7 +63,7 @@ def read_openvino(file: Path, known: KnownDims) -> Model:
         port = result.inputs[0]
         name, value = evaluation.stated[port], evaluation.tensor(evaluation.values[evaluation.names[port]])
         if outputs.setdefault(name, value) is not value:
-            raise FormatError(f"two outputs are called {name[:80]!r}\n  in: {result}")
+            raise FormatError(f"two outputs are called {shortened(name)!r}\n  in: {result}")
     inputs = {name: t for name in evaluation.inputs if isinstance(t := evaluation.values[name], Tensor)}
     tensors = Tensors(evaluation.values, evaluation.tensor)
     nodes = tuple(evaluation.nodes)
@@ -260,7 +260,7 @@ def _mask(layer: Layer, name: str) -> int:
     if digits == [""]:
         return 0
     if len(digits) > MAX_RANK or not set(digits) <= {"0", "1"}:
-        raise FormatError(f"{name} {layer.attribute(name)[:40]!r} is no list of 0 and 1\n  in: {layer}")
+        raise FormatError(f"{name} {shortened(layer.attribute(name), 40)!r} is no list of 0 and 1\n  in: {layer}")
     return sum(1 << k for k, digit in enumerate(digits) if digit == "1")
 
 

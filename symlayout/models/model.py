@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from symlayout.algebra.facts import Requirement
-from symlayout.errors import FormatError
+from symlayout.errors import FormatError, shortened
 from symlayout.show import wording
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.computation import constant
@@ -75,7 +75,7 @@ class ModelNode:
         return f"{_FRAMEWORKS.get(self.domain, self.domain)}:{self.op_type}"
 
     def __str__(self) -> str:
-        return f"node {(self.name or next(iter(self.outputs), ''))[:80]!r}, {self.op_type[:40]}"
+        return f"node {shortened(self.name or next(iter(self.outputs), ''))!r}, {shortened(self.op_type, 40)}"
 
 
 class Tensors(Mapping[str, Tensor]):
@@ -221,7 +221,7 @@ def constant_tensor(array: np.ndarray[Any, Any], name: str = "constant", roundin
     """
     if array.dtype == object:
         if any(type(n) not in (int, bool) for n in array.flat):
-            raise FormatError(f"{name[:80]!r} holds expressions in dims")
+            raise FormatError(f"{shortened(name)!r} holds expressions in dims")
         kind = bool if array.size and all(type(n) is bool for n in array.flat) else np.int64
         array = array.astype(kind)
     return constant(array, name, rounding=rounding)

@@ -8,7 +8,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from symlayout.errors import FormatError, MissingFileError
+from symlayout.errors import FormatError, MissingFileError, shortened
 
 MAX_RANK = 64  # NumPy's
 MAX_CONSTANT = 4096  # elements of a constant that is read: attributes have a few per axis
@@ -27,9 +27,9 @@ def open_model(path: Path) -> BinaryIO:
         The file cannot be read.
     """
     if not path.exists():
-        raise MissingFileError(f"there is no file {path.name[:80]!r}\n  in: {str(path.parent)[:400]}")
+        raise MissingFileError(f"there is no file {shortened(path.name)!r}\n  in: {shortened(str(path.parent), 400)}")
     if not path.is_file():
-        raise FormatError(f"{path.name[:80]!r} is not a regular file")
+        raise FormatError(f"{shortened(path.name)!r} is not a regular file")
     return path.open("rb")
 
 
@@ -60,6 +60,6 @@ class ConstantFiles:
             self._mapped[path] = mapped
         data = self._mapped[path]
         if start + size > len(data):
-            text = f"constant is at bytes {start} to {start + size}, {path.name[:80]!r} has {len(data)}"
+            text = f"constant is at bytes {start} to {start + size}, {shortened(path.name)!r} has {len(data)}"
             raise FormatError(f"{text}\n  in: {where}")
         return data[start : start + size]

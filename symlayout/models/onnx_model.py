@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symlayout.errors import FormatError, MissingPackageError, printable
+from symlayout.errors import FormatError, MissingPackageError, printable, shortened
 from symlayout.models.model_file import MAX_RANK, ConstantFiles, open_model
 from symlayout.tensors.element_types import element_type
 
@@ -87,7 +87,7 @@ class OnnxGraph:
 
     def constant(self, name: str) -> Constant:
         """Return the value of an initializer (see `array`)."""
-        return array(self.constants[name], f"initializer {name[:80]!r}", self.files)
+        return array(self.constants[name], f"initializer {shortened(name)!r}", self.files)
 
 
 def read(path: Path) -> OnnxGraph:
@@ -207,7 +207,7 @@ def _inlined(model: ModelProto) -> ModelProto:
         for node in itertools.chain(nodes, *(inner_nodes(node) for node in nodes)):
             key = (node.domain, node.op_type, node.overload)
             if key in calls:
-                raise FormatError(f"function {node.op_type[:80]!r} calls itself")
+                raise FormatError(f"function {shortened(node.op_type)!r} calls itself")
             if key in functions and key not in sizes:
                 if len(calls) > _MAX_CALLS:
                     raise FormatError(f"functions call each other more than {_MAX_CALLS} deep")
@@ -232,7 +232,7 @@ _MAX_CALLS = 64
 
 def label(node: NodeProto) -> str:
     """Return the name of *node* for messages."""
-    return f"node {(node.name or next(iter(node.output), ''))[:80]!r}, {node.op_type[:40]}"
+    return f"node {shortened(node.name or next(iter(node.output), ''))!r}, {shortened(node.op_type, 40)}"
 
 
 def attributes(node: NodeProto) -> dict[str, Attribute]:
@@ -246,8 +246,8 @@ def attributes(node: NodeProto) -> dict[str, Attribute]:
     found: dict[str, Attribute] = {}
     for attribute in node.attribute:
         if attribute.name in found:
-            raise FormatError(f"attribute {attribute.name[:40]!r} stands twice\n  in: {label(node)}")
-        found[attribute.name] = _value(attribute, f"attribute {attribute.name[:40]!r} of {label(node)}")
+            raise FormatError(f"attribute {shortened(attribute.name, 40)!r} stands twice\n  in: {label(node)}")
+        found[attribute.name] = _value(attribute, f"attribute {shortened(attribute.name, 40)!r} of {label(node)}")
     return found
 
 
@@ -262,7 +262,7 @@ def array(tensor: TensorProto, where: str, files: ConstantFiles | None = None) -
     """
     dtype, shape = dtype_of(tensor.data_type, where), list(tensor.dims)
     if len(shape) > MAX_RANK or any(n < 0 for n in shape):
-        raise FormatError(f"constant has shape {str(shape)[:80]}\n  in: {where}")
+        raise FormatError(f"constant has shape {shortened(str(shape))}\n  in: {where}")
     if tensor.external_data or tensor.data_location:
         return _mapped(tensor, dtype, shape, where, files)
     try:
@@ -280,10 +280,14 @@ def _mapped(
     entries = {entry.key: entry.value for entry in tensor.external_data}
     location = entries.get("location", "")
     if files is None or not location or Path(location).is_absolute() or ".." in Path(location).parts:
-        raise FormatError(f"constant is kept in {location[:80]!r}, outside the folder of the model\n  in: {where}")
+        raise FormatError(
+            f"constant is kept in {shortened(location)!r}, outside the folder of the model\n  in: {where}"
+        )
     file = files.folder / location
     if not file.resolve().is_relative_to(files.folder.resolve()):
-        raise FormatError(f"constant is kept in {location[:80]!r}, outside the folder of the model\n  in: {where}")
+        raise FormatError(
+            f"constant is kept in {shortened(location)!r}, outside the folder of the model\n  in: {where}"
+        )
     if dtype.itemsize * 8 != _bits(tensor.data_type):
         raise FormatError(f"constant of {dtype} is packed in another file, which is not read\n  in: {where}")
     size = math.prod(shape) * dtype.itemsize
@@ -297,7 +301,7 @@ def _number(text: str | None, default: int, where: str) -> int:
     if text is None:
         return default
     if not (text.isascii() and text.isdigit() and len(text) < 20):
-        raise FormatError(f"{text[:40]!r} is not a number of bytes\n  in: {where}")
+        raise FormatError(f"{shortened(text, 40)!r} is not a number of bytes\n  in: {where}")
     return int(text)
 
 
@@ -339,7 +343,7 @@ def _onnx() -> Any:
 def _message(path: Path) -> ModelProto:
     """Return the file as a message, of a known version."""
     kind = _onnx().ModelProto
-    where = f"in: {path.name[:80]!r}"
+    where = f"in: {shortened(path.name)!r}"
     with open_model(path) as file:
         if (size := os.fstat(file.fileno()).st_size) > MAX_BYTES:
             raise FormatError(f"model has more than {MAX_BYTES} bytes\n  {where}")
@@ -436,7 +440,7 @@ def _value(attribute: AttributeProto, where: str) -> Attribute:
 
 
 def _input(value: ValueInfoProto) -> Input:
-    where = f"input {value.name[:80]!r}"
+    where = f"input {shortened(value.name)!r}"
     if value.type.WhichOneof("value") != "tensor_type":
         raise FormatError(f"input is no tensor\n  in: {where}")
     kind = value.type.tensor_type
@@ -460,20 +464,20 @@ def _needed(outputs: tuple[str, ...], nodes: Sequence[NodeProto], known: set[str
     for node in reversed(found):
         for name in (*node.input, *outer_names(node)):
             if name and name not in known:
-                raise FormatError(f"{name[:80]!r} is read before it is defined\n  in: {label(node)}")
+                raise FormatError(f"{shortened(name)!r} is read before it is defined\n  in: {label(node)}")
         for name in node.output:
             if name:
                 known.add(_new(name, known))
     for name in outputs:
         if name not in known:
-            raise FormatError(f"output {name[:80]!r} is not defined")
+            raise FormatError(f"output {shortened(name)!r} is not defined")
     return tuple(reversed(found))
 
 
 def _new(name: str, known: Mapping[str, Any] | set[str]) -> str:
     """Return *name*, which must not be among *known*."""
     if name in known:
-        raise FormatError(f"{name[:80]!r} is defined twice")
+        raise FormatError(f"{shortened(name)!r} is defined twice")
     return name
 
 

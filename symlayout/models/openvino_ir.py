@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from symlayout.errors import FormatError
+from symlayout.errors import FormatError, shortened
 from symlayout.frontends.openvino.element_types import NAMES
 from symlayout.models import hardened_xml
 from symlayout.models.hardened_xml import Element
@@ -79,7 +79,7 @@ class Layer:
         return self.attributes[name]
 
     def __str__(self) -> str:
-        return f"layer {self.id}, {self.type[:40]} {self.name[:80]!r}"
+        return f"layer {self.id}, {shortened(self.type, 40)} {shortened(self.name)!r}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ def element_type(layer: Layer, attribute: str = "element_type") -> np.dtype[Any]
     """Return the element type that an attribute of *layer* names; `FormatError` if NumPy has none for it."""
     name = layer.attribute(attribute)
     if name not in NAMES:
-        raise FormatError(f"element type {name[:40]!r} is not among {', '.join(NAMES)}\n  in: {layer}")
+        raise FormatError(f"element type {shortened(name, 40)!r} is not among {', '.join(NAMES)}\n  in: {layer}")
     return np.dtype(NAMES[name])
 
 
@@ -164,10 +164,12 @@ def read(path: Path) -> IRGraph:
         try:
             net = hardened_xml.parse(file.read(hardened_xml.MAX_BYTES + 1))
         except FormatError as error:
-            raise FormatError(f"{error}\n  in: {path.name[:80]!r}") from None
+            raise FormatError(f"{error}\n  in: {shortened(path.name)!r}") from None
     if net.tag != "net" or net.attributes.get("version") not in IR_VERSIONS:
-        version, known = net.attributes.get("version", "")[:40], " and ".join(IR_VERSIONS)
-        raise FormatError(f"root is <{net.tag[:40]}> of version {version!r}\n  known: <net> of version {known}")
+        version, known = shortened(net.attributes.get("version", ""), 40), " and ".join(IR_VERSIONS)
+        raise FormatError(
+            f"root is <{shortened(net.tag, 40)}> of version {version!r}\n  known: <net> of version {known}"
+        )
     elements: dict[int, Element] = {}
     for section in net.all("layers"):
         for element in section.all("layer"):
@@ -286,12 +288,12 @@ def _entries(text: str) -> list[str]:
 def _number(element: Element, attribute: str) -> int:
     where = f"line {element.line}"
     if attribute not in element.attributes:
-        raise FormatError(f"<{element.tag[:40]}> has no {attribute!r}\n  in: {where}")
+        raise FormatError(f"<{shortened(element.tag, 40)}> has no {attribute!r}\n  in: {where}")
     return _natural(element.attributes[attribute], where)
 
 
 def _natural(text: str, where: str) -> int:
     """Return an integer of at most 19 digits: an int64 has no more."""
     if not re.fullmatch(r"[0-9]{1,19}", text, re.ASCII):
-        raise FormatError(f"{text[:40]!r} is not a non-negative integer\n  in: {where}")
+        raise FormatError(f"{shortened(text, 40)!r} is not a non-negative integer\n  in: {where}")
     return int(text)

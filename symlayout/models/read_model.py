@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from symlayout.errors import FormatError
+from symlayout.errors import FormatError, shortened
 from symlayout.models.known_dims import KnownDims
 from symlayout.models.model import Model
 from symlayout.tensors.chain import Tensor
@@ -69,7 +69,7 @@ def read_model(path: str | os.PathLike[str], dims: Mapping[str, Any] | None = No
     file = Path(path)
     if file.suffix not in _FORMATS:
         known = ", ".join(f"{suffix} ({title})" for suffix, title in _FORMATS.items())
-        raise FormatError(f"{file.name[:80]!r} is no model that can be read\n  known: {known}")
+        raise FormatError(f"{shortened(file.name)!r} is no model that can be read\n  known: {known}")
     if dims is not None and not isinstance(dims, Mapping):
         raise TypeError(f"read_model takes dims as a mapping from their names, not {type(dims).__name__}")
     known_dims = KnownDims(dims or {})

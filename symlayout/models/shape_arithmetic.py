@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from symlayout.algebra.facts import Facts
-from symlayout.errors import FormatError, InconclusiveError, ShapeError, SymlayoutError, shown
+from symlayout.errors import FormatError, InconclusiveError, ShapeError, SymlayoutError, shortened, shown
 from symlayout.frontends.slices import PAST_THE_END
 from symlayout.language.sympy_arithmetic import exact_quotients, exact_ratio, least, quotients, same_products
 from symlayout.language.sympy_bridge import extreme, to_extent
@@ -291,8 +291,8 @@ class ShapeNodes:
 def _words(inputs: Sequence[Any], attributes: Mapping[str, Any]) -> str:
     """Return the inputs and attributes of a node as an error names them."""
     values = [shown(value.tolist() if isinstance(value, np.ndarray) else value) for value in inputs]
-    given = [f"{name[:40]} = {shown(value)}" for name, value in attributes.items()]
-    return ", ".join([*(f"input {k} = {value}" for k, value in enumerate(values)), *given])[:400]
+    given = [f"{shortened(name, 40)} = {shown(value)}" for name, value in attributes.items()]
+    return shortened(", ".join([*(f"input {k} = {value}" for k, value in enumerate(values)), *given]), 400)
 
 
 def settled(evaluate: Callable[[Collection[Any]], tuple[R, set[Any]]]) -> R:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from symlayout import frontends
-from symlayout.errors import FormatError, ShapeError
+from symlayout.errors import FormatError, ShapeError, shortened
 from symlayout.maps.interpreter import interpret
 from symlayout.models.apply_node import Constant, Value, apply_layer
 from symlayout.models.choices import Choice
@@ -131,14 +131,14 @@ def exact_integers(value: Any) -> Constant:
 def _known(n: Any) -> int:
     """Return a number; an expression makes the shape of a value unknown here."""
     if hasattr(n, "free_symbols"):
-        raise NotComputedError(f"the shape of a value depends on {str(n)[:80]}")
+        raise NotComputedError(f"the shape of a value depends on {shortened(str(n))}")
     return operator.index(n)
 
 
 def check_countable(shape: Sequence[int]) -> None:
     """Refuse a large value: attributes have a few elements per axis."""
     if any(n < 0 for n in shape) or math.prod(shape) > MAX_CONSTANT:
-        raise NotComputedError(f"a value of shape {str(tuple(shape))[:80]} has not 0 to {MAX_CONSTANT} elements")
+        raise NotComputedError(f"a value of shape {shortened(str(tuple(shape)))} has not 0 to {MAX_CONSTANT} elements")
 
 
 def checked(value: Constant) -> Constant:

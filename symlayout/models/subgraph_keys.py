@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symlayout.errors import FormatError
+from symlayout.errors import FormatError, shortened
 from symlayout.models import onnx_model, onnx_types
 from symlayout.models.model import ModelNode
 
@@ -41,7 +41,7 @@ def constant_of(node: NodeProto) -> np.ndarray[Any, Any]:
     attributes = onnx_model.attributes(node)
     if len(attributes) != 1 or not attributes.keys() <= set(CONSTANTS):
         raise FormatError(
-            f"constant is given by {', '.join(attributes)[:80] or 'nothing'}\n  in: {onnx_model.label(node)}"
+            f"constant is given by {shortened(', '.join(attributes)) or 'nothing'}\n  in: {onnx_model.label(node)}"
         )
     ((name, value),) = attributes.items()
     return np.asarray(value, np.int64 if "int" in name else np.float32 if "float" in name else None)
@@ -134,13 +134,13 @@ class _Scope:
             operation = _Operation(node, self)
             for place, name in enumerate(node.output):
                 if name in made:
-                    raise FormatError(f"{name[:80]!r} is defined twice\n  in: {onnx_model.label(node)}")
+                    raise FormatError(f"{shortened(name)!r} is defined twice\n  in: {onnx_model.label(node)}")
                 if name:
                     made.add(name)
                     self.values[name] = operation, place
         for place, value in enumerate(graph.input):
             if value.name in made:
-                raise FormatError(f"{value.name[:80]!r} is an input of a subgraph, and defined in it")
+                raise FormatError(f"{shortened(value.name)!r} is an input of a subgraph, and defined in it")
             self.values[value.name] = f"input {depth} {place}"
 
 

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from symlayout.errors import FormatError
+from symlayout.errors import FormatError, shortened
 from symlayout.models.model import Model
 from symlayout.tensors.chain import Tensor
 
@@ -64,7 +64,7 @@ def _write(made: ModelProto, model: Model, path: str | os.PathLike[str]) -> None
     if _has_external(made.graph) and target.resolve().parent != model.path.resolve().parent:
         raise FormatError(
             "the model has constants in other files, which are found beside it\n"
-            f"  help: write to a file in {str(model.path.parent)[:400]}"
+            f"  help: write to a file in {shortened(str(model.path.parent), 400)}"
         )
     target.write_bytes(made.SerializeToString())
 

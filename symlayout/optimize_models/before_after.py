@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from symlayout.errors import shortened
 from symlayout.optimize_models.changed_regions import ChangedRegion, RegionNode
 from symlayout.show.layered_graph import BoxGraph, GraphBox, LayeredGraph
-from symlayout.show.svg import Canvas, shortened, width_of
+from symlayout.show.svg import Canvas, width_of
 
 _MARGIN, _HEAD, _GAP = 20, 74, 46
 _NOTE = 200  # the least width of a side, for the words below it

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from symlayout.errors import shortened
 from symlayout.models.model import Model
 from symlayout.optimize_models.movement_cost import Movement, cost_of
 from symlayout.optimize_models.movement_regions import is_end
@@ -51,7 +52,7 @@ def make_fills(model: Model, untouched: Set[str] = frozenset()) -> tuple[ModelPr
                 node.output[list(node.output).index(name)] = graph.new_name(f"{name}_before")
                 graph.insert(new, before=node)
                 changes.append(
-                    Rewritten(name, f"{name[:80]} is one constant everywhere: ConstantOfShape", ends=(name,))
+                    Rewritten(name, f"{shortened(name)} is one constant everywhere: ConstantOfShape", ends=(name,))
                 )
     return graph.finish(), changes
 

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Set
 from typing import TYPE_CHECKING
 
-from symlayout.errors import FormatError, SymlayoutError
+from symlayout.errors import FormatError, SymlayoutError, shortened
 from symlayout.models.model import Model
 from symlayout.models.write_onnx import element_number
 from symlayout.optimize_models.movement_cost import Cost, Movement, bytes_of, cost_of
@@ -70,9 +70,8 @@ def kernels_of(model: Model) -> list[BoundKernel]:
         if function is not None:
             kernel = _kernel(function, node.input, node.output[0], tensors)
         if kernel is None or kernel.name != node.op_type:
-            raise FormatError(
-                f"function {node.op_type[:80]!r} is not one that symlayout wrote\n  help: optimize the model again"
-            )
+            where = f"function {shortened(node.op_type)!r}"
+            raise FormatError(f"{where} is not one that symlayout wrote\n  help: optimize the model again")
         found[kernel.name] = kernel
     return list(found.values())
 
@@ -149,8 +148,8 @@ class _Functions:
         function, inputs = made
         self._replace(name, region, function, inputs)
         ops = ", ".join(n.op_type for n in region if n.op_type != "Constant")
-        read = ", ".join(n[:80] for n in inputs)
-        return Rewritten(name, f"{name[:80]} from {read}: {ops} became {function.name}", ends=(name,))
+        read = ", ".join(shortened(n) for n in inputs)
+        return Rewritten(name, f"{shortened(name)} from {read}: {ops} became {function.name}", ends=(name,))
 
     def _region(self, name: str) -> list[NodeProto]:
         """Return the nodes that only this value needs: what moves, and what computes shapes."""

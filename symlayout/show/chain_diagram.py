@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from symlayout.errors import InconclusiveError
+from symlayout.errors import InconclusiveError, shortened
 from symlayout.run.lower import lower
 from symlayout.show import wording
-from symlayout.show.svg import CHAR, Canvas, shortened, width_of
+from symlayout.show.svg import CHAR, Canvas, width_of
 from symlayout.tensors.chain import Tensor
 from symlayout_codegen.ir.integer_expressions import evaluate
 from symlayout_codegen.ir.nest import AffineForm, Digit, Local, NestPiece

@@ -6,8 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
+from symlayout.errors import shortened
 from symlayout.show.layered_graph import BoxGraph, GraphBox
-from symlayout.show.svg import shortened
 
 _LONGEST_PART = 240  # boxes of a part that may repeat
 _LEAST_SAVED = 2  # boxes that a fold has to save

@@ -11,10 +11,11 @@ from math import prod
 
 import numpy as np
 
+from symlayout.errors import shortened
 from symlayout.show import wording
 from symlayout.show.grid_layout import Arranged, arrange
 from symlayout.show.read_numbers import Cells, Grid
-from symlayout.show.svg import CHAR, Canvas, shortened, wrapped
+from symlayout.show.svg import CHAR, Canvas, wrapped
 from symlayout.show.theme import hue
 
 # Lengths in pixels.

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from symlayout.errors import SymlayoutError
+from symlayout.errors import SymlayoutError, shortened
 from symlayout.show import chain_diagram, map_panels, wording
 from symlayout.show.cell_text import text
 from symlayout.show.read_numbers import Cells, cells
 from symlayout.show.small_sizes import illustrative_sizes, with_sizes
-from symlayout.show.svg import CHAR, Canvas, shortened, wrapped
+from symlayout.show.svg import CHAR, Canvas, wrapped
 from symlayout.show.theme import escape
 from symlayout.show.trace_element import as_coordinate, check_inside, sizes_with_coordinate
 from symlayout.show.whole_file import write_file

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from symlayout.errors import shortened
 from symlayout.show.theme import CLASS, escape, fallback, style
 
 CHAR = 6.35  # width in pixels of a character of the monospaced font at 10.5 px
@@ -95,15 +96,6 @@ def escape_style(rules: str) -> str:
 def width_of(written: str) -> float:
     """Return the approximate width of a text in the monospaced font, in pixels."""
     return CHAR * len(written)
-
-
-def shortened(written: str, most: int) -> str:
-    """Return *written* cut to at most *most* characters, with ``…`` for the end.
-
-    >>> shortened("space_to_batch", 9)
-    'space_to…'
-    """
-    return written if len(written) <= most else f"{written[: most - 1]}…"
 
 
 def wrapped(written: str, most: int, lines: int) -> list[str]:

@@ -95,7 +95,7 @@ BROKEN: dict[str, tuple[str, str, str]] = {
     "offset of a million digits": (
         'offset="32"',
         f'offset="{"9" * 1_000_000}"',
-        f"'{'9' * 40}' is not a non-negative integer",
+        f"'{'9' * 39}…' is not a non-negative integer",
     ),
     "offset in other digits": ('offset="32"', 'offset="٣"', "'٣' is not a non-negative integer"),
     "size of other shape": (

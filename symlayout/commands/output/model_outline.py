@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from symlayout.errors import FormatError
+from symlayout.errors import FormatError, shortened
 from symlayout.models.model import Model, ModelNode
 from symlayout.models.onnx_model import attributes, outer_names
 from symlayout.models.subgraph_keys import attribute_key
@@ -17,7 +17,7 @@ from symlayout.optimize_models.spellings.spell_movement import Speller
 from symlayout.show import wording
 from symlayout.show.fold_graph import folded
 from symlayout.show.layered_graph import BoxGraph, GraphBox, LayeredGraph
-from symlayout.show.svg import Canvas, shortened, width_of, wrapped
+from symlayout.show.svg import Canvas, width_of, wrapped
 from symlayout.tensors.chain import Tensor
 
 MOST_BOXES = 200  # of a picture

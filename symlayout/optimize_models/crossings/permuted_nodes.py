@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symlayout.algebra.facts import Facts
-from symlayout.errors import SymlayoutError
+from symlayout.errors import SymlayoutError, shortened
 from symlayout.ops.transpose import transpose
 from symlayout.optimize_models.onnx_graph import EditedGraph
 from symlayout.optimize_models.spellings.reshape_steps import target_shape
@@ -517,7 +517,7 @@ def rounds_alike(terms: int, rows: Any, columns: Any, facts: Facts) -> bool:
 
 def name_of(node: NodeProto) -> str:
     """Return the operator and its name for messages."""
-    return f"{node.op_type} {(node.name or node.output[0])[:80]}"
+    return f"{node.op_type} {shortened(node.name or node.output[0])}"
 
 
 def _is_elementwise(t: Tensor | None) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symlayout.errors import FormatError
+from symlayout.errors import FormatError, shortened
 from symlayout.models.model import Model
 from symlayout.ops.reshape import reshape
 from symlayout.optimize_models.onnx_graph import EditedGraph
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 # onnxruntime adds the row to a sum of at most as many terms after the terms, as Add does: measured for float32.
 _MAX_TERMS = 128
 _SINCE = 7  # the version from which on the operand that Gemm adds broadcasts
-_SHOWN = 80
 
 
 def add_rows(graph: EditedGraph, model: Model, kept: Set[str]) -> list[Rewritten]:
@@ -60,7 +59,7 @@ def add_rows(graph: EditedGraph, model: Model, kept: Set[str]) -> list[Rewritten
                 name = node.output[0]
                 graph.insert(found.nodes(graph, source, row, name, matrices), before=node)
                 graph.nodes[:] = [n for n in graph.nodes if n is not node and n is not source]
-                changes.append(Rewritten(name, f"{name[:_SHOWN]}: MatMul, Add became Gemm", ends=(name,)))
+                changes.append(Rewritten(name, f"{shortened(name)}: MatMul, Add became Gemm", ends=(name,)))
                 break
     return changes
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Set
 from typing import TYPE_CHECKING
 
-from symlayout.errors import FormatError
+from symlayout.errors import FormatError, shortened
 from symlayout.models.model import Model
 from symlayout.models.subgraph_keys import STANDARD, draws
 from symlayout.optimize_models.onnx_graph import EditedGraph
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from onnx import NodeProto
 
 _SMALL = 1 << 10  # bytes of a constant that is known by its bits; a larger one is known by its name
-_SHOWN = 80
 
 
 def merge_equal(graph: EditedGraph, model: Model, kept: Set[str]) -> list[Rewritten]:
@@ -52,7 +51,9 @@ def merge_equal(graph: EditedGraph, model: Model, kept: Set[str]) -> list[Rewrit
                 known.setdefault(key, list(node.output))
     graph.nodes[:] = nodes
     return [
-        Rewritten(name, f"{name[:_SHOWN]}: {first[:_SHOWN]}, which is the same", ends=ends_of(readers.get(name, ())))
+        Rewritten(
+            name, f"{shortened(name)}: {shortened(first)}, which is the same", ends=ends_of(readers.get(name, ()))
+        )
         for name, first in same.items()
     ]
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symlayout.errors import FormatError
+from symlayout.errors import FormatError, shortened
 from symlayout.models.model import Model
 from symlayout.optimize_models.movement_cost import exact_steps
 from symlayout.optimize_models.onnx_graph import EditedGraph
@@ -30,7 +30,6 @@ _MAX_FACTORS = 3  # extents in one product
 _MAX_BASES = 16  # values whose shapes are tried
 _MAX_TRIED = 64  # vectors that are tried one by one
 _MAX_NUMBERS = 16  # of a vector
-_SHOWN = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +122,9 @@ def respell_numbers(graph: EditedGraph, model: Model, kept: Set[str]) -> list[Re
     changes = []
     for plan in plans:
         ends = ends_of(n for n in readers.get(plan.name, ()) if id(n) not in numbers.inner)
-        changes.append(Rewritten(plan.name, f"{plan.name[:_SHOWN]}: from the shape of {plan.base[:_SHOWN]}", ends=ends))
+        changes.append(
+            Rewritten(plan.name, f"{shortened(plan.name)}: from the shape of {shortened(plan.base)}", ends=ends)
+        )
     numbers.apply(plans)
     return changes
 
