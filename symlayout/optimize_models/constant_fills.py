@@ -18,9 +18,9 @@ from symlayout.optimize_models.onnx_graph import EditedGraph
 from symlayout.optimize_models.rewritten import Rewritten
 from symlayout.optimize_models.spellings.movement_steps import emit_shape
 from symlayout.optimize_models.spellings.reshape_steps import ComputedExtent, computed_shape
-from symlayout.proof.compare_constants import uniform
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.element_types import same_fill
+from symlayout.tensors.uniform_constants import uniform
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto

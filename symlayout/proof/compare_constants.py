@@ -12,6 +12,7 @@ import numpy as np
 
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent, Poly, names_of, symbol
+from symlayout.tensors.uniform_constants import as_bits, uniform
 
 _MOST_POINTS = 1 << 28  # most points to compare
 
@@ -46,7 +47,7 @@ def same_elements(
     if found is None:
         return None
     equal, (left, right) = found
-    one, other = (_without_axes(_bits(x), _bits(y)) for x, y in ((left, right), (right, left)))
+    one, other = (_without_axes(as_bits(x), as_bits(y)) for x, y in ((left, right), (right, left)))
     return equal if one is not None and other is not None and bool((one == other).all()) else None
 
 
@@ -202,14 +203,6 @@ def _gathered(
     return elements if elements.ndim else elements.reshape((1,) * len(grid))
 
 
-def uniform(a: np.ndarray[Any, Any]) -> Any:
-    """Return the common value of all elements of *a*, equal bit for bit; None if they differ."""
-    if not a.size:
-        return None
-    bits = _bits(a)
-    return a.flat[0] if bool((bits == bits.flat[0]).all()) else None
-
-
 def _value(e: Extent, grid: dict[str, np.ndarray[Any, Any]]) -> np.ndarray[Any, Any]:
     if not isinstance(e, Poly):
         return np.asarray(e, np.int64)
@@ -220,9 +213,3 @@ def _value(e: Extent, grid: dict[str, np.ndarray[Any, Any]]) -> np.ndarray[Any, 
             term = term * grid[name]
         total = total + term
     return np.asarray(total)
-
-
-def _bits(a: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Return floats as integers with the same bits: then equal NaNs compare equal, and 0 and -0 do not."""
-    a = a.astype(a.dtype.newbyteorder("="), copy=False)
-    return a.view(f"u{a.itemsize}") if a.dtype.kind in "fV" and a.itemsize in (1, 2, 4, 8) else a

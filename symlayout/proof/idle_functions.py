@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 
 from symlayout.proof.congruence import equal
-from symlayout.proof.fills.fills_of_operands import everywhere
 from symlayout.proof.forms.coefficients import Rounding
 from symlayout.proof.forms.real_forms import Atom, Atoms, Form, UnformedError
 from symlayout.proof.pull_functions import fills_of, moved, moved_values
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.computation import compute
 from symlayout.tensors.declaration import Body
+from symlayout.tensors.uniform_constants import everywhere
 
 _MOST_OPERANDS = 4
 _LARGEST = 2.0**53  # integers up to this are floats of 64 bits

@@ -19,11 +19,12 @@ from symlayout.errors import ShapeError
 from symlayout.ops.broadcast import broadcast_to
 from symlayout.ops.reshape import reshape
 from symlayout.ops.slicing import getitem
-from symlayout.proof.fills.fills_of_operands import Fills, Refilled, everywhere, fills_of_operands
+from symlayout.proof.fills.fills_of_operands import Fills, Refilled, fills_of_operands
 from symlayout.tensors.apply_operation import Application, apply
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.computation import compute
 from symlayout.tensors.declaration import Case, Declared, Fill, Operand
+from symlayout.tensors.uniform_constants import everywhere
 
 MOST_VALUES = 200  # that are made; a chain in which more would be is left as it is
 

@@ -11,7 +11,7 @@ import symlayout as sl
 from symlayout.declare import Fill, Operand
 from symlayout.proof import attempts, decide_equal
 from symlayout.proof.cases.split_cases import CaseDecision
-from symlayout.proof.compare_constants import same_elements, uniform
+from symlayout.proof.compare_constants import same_elements
 from symlayout.proof.congruence import Way, equal
 from tests.tensors.depthwise import depthwise, sum_of_products
 
@@ -176,12 +176,6 @@ def test_constants_are_equal_by_their_bits_under_the_maps() -> None:
     zeros = sl.constant(np.zeros(3)), sl.constant(-np.zeros(3))
     assert sl.prove_equal(*zeros).verdict is not PROVED
     assert sl.prove_equal(sl.pad(sl.constant(np.zeros(3)), 1), sl.constant(np.zeros(5))).verdict is PROVED
-
-
-def test_a_constant_is_one_element_only_if_all_bits_are_equal() -> None:
-    assert uniform(np.array([0.0, -0.0])) is None
-    assert uniform(np.array([np.nan, np.nan])) is not None
-    assert uniform(np.zeros(0)) is None
 
 
 @pytest.mark.slow

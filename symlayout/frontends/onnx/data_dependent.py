@@ -18,8 +18,8 @@ from symlayout.frontends.onnx.operator import as_tensor, is_known, known, operat
 from symlayout.frontends.rank import require_rank
 from symlayout.language.sympy_bridge import fresh
 from symlayout.ops.axes import moveaxis
-from symlayout.proof.fills.fills_of_operands import everywhere
 from symlayout.tensors.chain import Tensor
+from symlayout.tensors.uniform_constants import everywhere
 
 _REDUCTION = ("none", "add", "mul", "max", "min")
 

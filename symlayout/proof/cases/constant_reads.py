@@ -13,9 +13,9 @@ from symlayout.algebra.floor_normal_form import digit_name, digits_of
 from symlayout.algebra.polynomial import Extent, names_of
 from symlayout.errors import ShapeError
 from symlayout.proof.cases.read_element import OpenSign, SideRead
-from symlayout.proof.compare_constants import uniform
 from symlayout.proof.fills.copies_of_terms import fold_of_copies
 from symlayout.tensors.chain import Tensor
+from symlayout.tensors.uniform_constants import uniform
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,12 +18,13 @@ from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent
 from symlayout.errors import InconclusiveError
 from symlayout.proof.cases.read_element import SideRead
-from symlayout.proof.compare_constants import elements_at, same_elements, uniform
+from symlayout.proof.compare_constants import elements_at, same_elements
 from symlayout.proof.forms.coefficients import Rounding
 from symlayout.proof.forms.real_forms import Atom, Atoms, Form
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.declaration import Body
 from symlayout.tensors.element_types import element_type
+from symlayout.tensors.uniform_constants import uniform
 
 _MOST_SIGNS = 4  # that are turned, one after the other
 _MOST_NODES = 64  # between a product and what its operands are moved from

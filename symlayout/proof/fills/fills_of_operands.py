@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from symlayout.errors import SymlayoutError
-from symlayout.proof.compare_constants import uniform
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.declaration import UNDETERMINED, Body, Case, Declared, Fill, Operand
 from symlayout.tensors.element_types import fill_text, same_fill
+from symlayout.tensors.uniform_constants import everywhere
 
 _TRIED = (0, -np.inf, np.inf)  # as fills of operands, beside the fill of the value itself
 _MOST_OPERANDS = 4
@@ -76,22 +76,6 @@ def fills_of_operands(
         for own, value in zip(found, made, strict=True):
             own[fill_text(fill.value, dtype)] = Fill(value)
     return list(found)
-
-
-def everywhere(views: Sequence[Tensor]) -> Any:
-    """Return the element that all views read everywhere, a constant; None if there is no such."""
-    found = [_constant(view) for view in views]
-    first = found[0]
-    same = first is not None and all(x is not None and x.tobytes() == first.tobytes() for x in found)
-    return first if same else None
-
-
-def _constant(view: Tensor) -> Any:
-    while view.declared is not None:
-        if len(view.declared.cases) > 1 or view.declared.cases[0].fill is not None:
-            return None
-        view = view.inputs[view.declared.cases[0].source]
-    return None if view.values is None else uniform(view.values)
 
 
 def _fills_of(

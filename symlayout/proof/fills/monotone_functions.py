@@ -21,12 +21,12 @@ from symlayout.errors import SymlayoutError
 from symlayout.ops.slicing import getitem
 from symlayout.proof.decide_equal import agree
 from symlayout.proof.fills.copies_of_terms import is_neutral, neutral
-from symlayout.proof.fills.fills_of_operands import everywhere
 from symlayout.proof.pull_functions import constant_of_shape, fills_of, moved, moved_values, refilled
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.computation import compute
 from symlayout.tensors.declaration import Body, Fill
 from symlayout.tensors.element_types import fill_text, same_fill
+from symlayout.tensors.uniform_constants import everywhere
 
 _OPPOSITE = {greatest: least, least: greatest}
 _MOST_PLACES = 9  # of a box, at which an element may be that is no fill

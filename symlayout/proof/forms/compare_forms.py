@@ -23,7 +23,6 @@ from symlayout.errors import InconclusiveError
 from symlayout.proof.cases.read_element import SideRead
 from symlayout.proof.compare_constants import elements_at
 from symlayout.proof.congruence import equal
-from symlayout.proof.fills.fills_of_operands import everywhere
 from symlayout.proof.forms.coefficients import Coefficient, Rounding, scalar
 from symlayout.proof.forms.embedded_sums import have_other_boxes, with_larger_boxes
 from symlayout.proof.forms.real_forms import Atom, Atoms, Form, Key, UnformedError
@@ -33,6 +32,7 @@ from symlayout.proof.pull_functions import fills_of, moved, moved_values
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.declaration import Body
 from symlayout.tensors.element_types import element_type
+from symlayout.tensors.uniform_constants import everywhere
 
 FORMULA = "formula"  # holds always, but not bit for bit
 _STEPS, _MOST_ON_THE_WAY = 2, 8

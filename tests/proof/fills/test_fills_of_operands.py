@@ -12,7 +12,7 @@ import pytest
 import symlayout as sl
 from symlayout.proof.certificate.check_computed import refusal_of_computed
 from symlayout.proof.fills.copies_of_terms import neutral
-from symlayout.proof.fills.fills_of_operands import everywhere, fills_of_operands
+from symlayout.proof.fills.fills_of_operands import fills_of_operands
 from symlayout.proof.pull_functions import pulled
 from symlayout.tensors.apply_operation import operand_of
 from symlayout.tensors.declaration import Fill
@@ -147,9 +147,6 @@ def test_what_changes_nothing_in_a_fold() -> None:
 def test_each_operand_gets_a_fill_and_constants_keep_theirs() -> None:
     y = op.mul(x, number(3.0))
     assert y.body is not None
-    assert everywhere([y.inputs[1]]) == 3
-    assert everywhere([y.inputs[0]]) is None
-    assert everywhere([sl.constant(np.array([3, 4], np.float32))]) is None
     found = fills_of_operands(y.body, [[view] for view in y.inputs], [Fill(0.0)], y.dtype)
     text = fill_text(0.0, y.dtype)
     assert found is not None
