@@ -23,13 +23,13 @@ from symlayout.frontends.registry import AttributeNameError, NotDeclaredError
 from symlayout.frontends.slices import PAST_THE_END
 from symlayout.maps.evaluate_bodies import stirred
 from symlayout.maps.interpreter import interpret
-from symlayout.models.choices import is_open
+from symlayout.models.arithmetic.choices import is_open
+from symlayout.models.arithmetic.real_arithmetic import Real
+from symlayout.models.arithmetic.shape_arithmetic import REAL_OPS, ShapeNodes
+from symlayout.models.arithmetic.shape_arrays import NotComputedError
 from symlayout.models.model import Items, Unshaped, Value, constant_tensor
 from symlayout.models.model_file import MAX_CONSTANT
 from symlayout.models.opaque import DimPlace, numbers_of_dims
-from symlayout.models.real_arithmetic import Real
-from symlayout.models.shape_arithmetic import REAL_OPS, ShapeNodes
-from symlayout.models.shape_arrays import NotComputedError
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.computation import constant
 

@@ -16,16 +16,18 @@ from symlayout.errors import FormatError, ShapeError, SymlayoutError, shortened
 from symlayout.language.grammar_trees import Tree
 from symlayout.language.parse import evaluate, names_of, parse_shape
 from symlayout.language.sympy_bridge import dim, extreme
-from symlayout.models import onnx_model, onnx_types
+from symlayout.models import onnx_model, onnx_types, onnx_values
 from symlayout.models.apply_node import identifier
+from symlayout.models.arithmetic.shape_arithmetic import OPS, exact_target, is_shape_node, required, settled
 from symlayout.models.evaluate_graph import Evaluation, has_expressions, is_attribute_error
 from symlayout.models.known_dims import KnownDims
 from symlayout.models.model import Items, Model, ModelNode, Tensors, Value
-from symlayout.models.onnx_model import Input, OnnxGraph, dtype_of
+from symlayout.models.onnx_model import Input, OnnxGraph
 from symlayout.models.onnx_nodes.control_flow import CONTROL_FLOW
 from symlayout.models.onnx_nodes.sequences import SEQUENCES
+from symlayout.models.onnx_subgraphs import outer_names
+from symlayout.models.onnx_values import dtype_of
 from symlayout.models.opaque import OutputType, opaque
-from symlayout.models.shape_arithmetic import OPS, exact_target, is_shape_node, required, settled
 from symlayout.models.subgraph_keys import (
     CONSTANTS,
     RANDOM,
@@ -206,7 +208,7 @@ class OnnxEvaluation(Evaluation):
         return self.declared(["onnx:Expand"], [np.asarray(value).reshape(()), shape], {}, str(node))
 
     def _attributes(self, node: ModelNode, *, raw: bool = False) -> dict[str, Any]:
-        found: dict[str, Any] = onnx_model.attributes(node.source)
+        found: dict[str, Any] = onnx_values.attributes(node.source)
         found = {_RENAMED.get(node.op_type, {}).get(name, name): value for name, value in found.items()}
         if raw or node.domain:
             return found
@@ -296,7 +298,7 @@ class OnnxEvaluation(Evaluation):
         if not bodies or any(isinstance(value, Items) for values in bodies for value in values):
             return None
         returned = [self.tensor(value) for values in bodies for value in values]
-        around = [self.value(name) for name in onnx_model.outer_names(node.source)]
+        around = [self.value(name) for name in outer_names(node.source)]
         read = [self.tensor(value) for value in around if value is not None and not isinstance(value, Items)]
         read += [t for t in operands if t is not None]
         facts = operand_of(node.title, read).facts.fork() if read else Facts()
@@ -392,7 +394,7 @@ class OnnxEvaluation(Evaluation):
             return id(value)
 
         def array(constant: TensorProto) -> np.ndarray[Any, Any]:
-            return onnx_model.array(constant, str(node), self.graph.files)
+            return onnx_values.array(constant, str(node), self.graph.files)
 
         return attribute_key(node.source, self.graph.opsets, array, around)
 
@@ -422,7 +424,7 @@ class OnnxEvaluation(Evaluation):
 
     def inside(self, node: ModelNode, graph: GraphProto, known: Mapping[str, Value], text: str = "") -> list[Value]:
         """Return the outputs of a subgraph of a node, with *known* for its inputs; *text* tells these from others."""
-        for name in onnx_model.outer_names(node.source):  # what is around is known by its digest
+        for name in outer_names(node.source):  # what is around is known by its digest
             if isinstance(origin := self._origins.get(name), ModelNode):
                 self.digest_of(origin)
         outer, outer_graph, origins = self.values, self.graph, self._origins
@@ -451,7 +453,7 @@ def _merge(facts: Facts, tensors: Iterable[Tensor]) -> None:
 def _without_graphs(node: ModelNode) -> list[tuple[str, Any]]:
     """Return the attributes of a node that are no subgraphs, as plain values, sorted by name."""
     plain = [a for a in node.source.attribute if a.type not in (a.GRAPH, a.GRAPHS)]
-    return sorted((a.name, (int(a.type), onnx_model.plain_attribute(a))) for a in plain)
+    return sorted((a.name, (int(a.type), onnx_values.plain_attribute(a))) for a in plain)
 
 
 def _is_known(title: str) -> bool:

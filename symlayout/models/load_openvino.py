@@ -16,13 +16,13 @@ from symlayout.errors import FormatError, shortened
 from symlayout.frontends.onnx.types import cast_to
 from symlayout.models import openvino_ir
 from symlayout.models.apply_node import Constant, identifier
+from symlayout.models.arithmetic.shape_arithmetic import exact_target, is_shape_node, required, settled
 from symlayout.models.evaluate_graph import Evaluation
 from symlayout.models.known_dims import KnownDims
 from symlayout.models.model import Items, Model, ModelNode, Tensors, Unshaped, Value
 from symlayout.models.model_file import MAX_CONSTANT, MAX_RANK
 from symlayout.models.opaque import OutputType, SameAs, UnknownExtent, opaque
 from symlayout.models.openvino_ir import IRGraph, Layer, Port
-from symlayout.models.shape_arithmetic import exact_target, is_shape_node, required, settled
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.input_tensor import tensor
 

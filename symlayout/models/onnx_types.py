@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symlayout.models.model import Items, ModelNode, Unshaped, Value
+from symlayout.models.onnx_values import dtype_or_none
 from symlayout.models.opaque import OutputType, SameAs, UnknownExtent
 from symlayout.tensors.chain import Tensor
 
@@ -145,8 +146,6 @@ def _number(dtype: Any) -> int:
 
 
 def _output(kind: Any, places: Mapping[str, SameAs]) -> OutputType | None:
-    from symlayout.models.onnx_model import dtype_or_none
-
     if kind is None or not kind.WhichOneof("value"):
         return None
     if kind.WhichOneof("value") != "tensor_type":

@@ -13,18 +13,19 @@ or a Constant, in the subgraph or around it.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from symlayout.errors import FormatError, shortened
-from symlayout.models import onnx_model, onnx_types
+from symlayout.models import onnx_types, onnx_values
 from symlayout.models.model import ModelNode
+from symlayout.models.onnx_subgraphs import graphs_of, inner_nodes, outer_names
 
 if TYPE_CHECKING:
-    from onnx import AttributeProto, GraphProto, NodeProto, TensorProto
+    from onnx import GraphProto, NodeProto, TensorProto
 
 STANDARD = ("", "ai.onnx")  # names of the domain of the standard
 CONSTANTS = ("value", "value_int", "value_ints", "value_float", "value_floats")  # attributes of a Constant
@@ -33,15 +34,15 @@ RANDOM = ("RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLik
 
 def draws(node: NodeProto) -> bool:
     """Return whether a node is random, or contains a random operation."""
-    return any(inner.op_type in RANDOM for inner in (node, *onnx_model.inner_nodes(node)))
+    return any(inner.op_type in RANDOM for inner in (node, *inner_nodes(node)))
 
 
 def constant_of(node: NodeProto) -> np.ndarray[Any, Any]:
     """Return the value of a ``Constant``."""
-    attributes = onnx_model.attributes(node)
+    attributes = onnx_values.attributes(node)
     if len(attributes) != 1 or not attributes.keys() <= set(CONSTANTS):
         raise FormatError(
-            f"constant is given by {shortened(', '.join(attributes)) or 'nothing'}\n  in: {onnx_model.label(node)}"
+            f"constant is given by {shortened(', '.join(attributes)) or 'nothing'}\n  in: {onnx_values.label(node)}"
         )
     ((name, value),) = attributes.items()
     return np.asarray(value, np.int64 if "int" in name else np.float32 if "float" in name else None)
@@ -107,7 +108,7 @@ class _Operation:
 
     def __post_init__(self) -> None:
         depth = 0 if self.scope is None else self.scope.depth + 1
-        self.bodies = [[_Scope(g, self.scope, depth) for g in _graphs(a)] for a in self.node.attribute]
+        self.bodies = [[_Scope(g, self.scope, depth) for g in graphs_of(a)] for a in self.node.attribute]
 
     def ends(self) -> Iterator[tuple[_Scope, str]]:
         """Yield the outputs of the subgraphs, those of the attribute whose name is the first one first."""
@@ -134,7 +135,7 @@ class _Scope:
             operation = _Operation(node, self)
             for place, name in enumerate(node.output):
                 if name in made:
-                    raise FormatError(f"{shortened(name)!r} is defined twice\n  in: {onnx_model.label(node)}")
+                    raise FormatError(f"{shortened(name)!r} is defined twice\n  in: {onnx_values.label(node)}")
                 if name:
                     made.add(name)
                     self.values[name] = operation, place
@@ -142,10 +143,6 @@ class _Scope:
             if value.name in made:
                 raise FormatError(f"{shortened(value.name)!r} is an input of a subgraph, and defined in it")
             self.values[value.name] = f"input {depth} {place}"
-
-
-def _graphs(a: AttributeProto) -> Sequence[GraphProto]:
-    return [*([a.g] if a.HasField("g") else []), *a.graphs]  # whatever the type says that the attribute is
 
 
 class _Reader:
@@ -185,7 +182,7 @@ class _Reader:
         found: list[tuple[str, Any]] = []
         for a, scopes in zip(operation.node.attribute, operation.bodies, strict=True):
             texts = [(len(s.graph.input), tuple(self._text(s, v.name) for v in s.graph.output)) for s in scopes]
-            plain = () if a.type in (a.GRAPH, a.GRAPHS) else (onnx_model.plain_attribute(a),)
+            plain = () if a.type in (a.GRAPH, a.GRAPHS) else (onnx_values.plain_attribute(a),)
             found.append((a.name, (int(a.type), *plain, *texts)))
         return tuple(sorted(found, key=lambda pair: pair[0]))
 
@@ -229,12 +226,12 @@ class _Reader:
             if at.key:
                 waiting.pop()
                 continue
-            names = [*at.node.input, *onnx_model.outer_names(at.node)]
+            names = [*at.node.input, *outer_names(at.node)]
             sources = [self._source(at.scope, name) for name in names if name]
             missing = [s[0] for s in sources if isinstance(s, tuple) and s[0].visited and not s[0].key]
             if missing:
                 if id(at) in opened:
-                    raise FormatError(f"a node reads what it computes\n  in: {onnx_model.label(at.node)}")
+                    raise FormatError(f"a node reads what it computes\n  in: {onnx_values.label(at.node)}")
                 opened.add(id(at))
                 waiting += missing
                 continue

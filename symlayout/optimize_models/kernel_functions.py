@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from symlayout.errors import FormatError, SymlayoutError, shortened
 from symlayout.models.model import Model
+from symlayout.models.onnx_subgraphs import has_graphs
 from symlayout.models.write_onnx import element_number
 from symlayout.optimize_models.movement_cost import Cost, Movement, bytes_of, cost_of
 from symlayout.optimize_models.movement_regions import is_end
@@ -172,7 +173,7 @@ class _Functions:
         return any(id(reader) not in inside for reader in self.readers.get(name, []))
 
     def _may_join(self, node: NodeProto) -> bool:
-        if node.domain not in ("", "ai.onnx") or any(a.HasField("g") or a.graphs for a in node.attribute):
+        if node.domain not in ("", "ai.onnx") or has_graphs(node):
             return False
         outputs = [out for out in node.output if out]
         if node.op_type == "Constant":

@@ -12,7 +12,8 @@ import numpy as np
 from symlayout.models.load_onnx import OnnxEvaluation
 from symlayout.models.model import ModelNode
 from symlayout.models.model_file import ConstantFiles
-from symlayout.models.onnx_model import OnnxGraph, inner_nodes, outer_names
+from symlayout.models.onnx_model import OnnxGraph
+from symlayout.models.onnx_subgraphs import inner_nodes, outer_names
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto, TensorProto

@@ -22,9 +22,10 @@ from symlayout.errors import (
     ShapeError,
     SymlayoutError,
 )
+from symlayout.models.arithmetic.shape_arithmetic import MAX_PASSES, MAX_WORK
 from symlayout.models.load_onnx import MAX_NODES
-from symlayout.models.onnx_model import MAX_BYTES, MAX_FIELDS
-from symlayout.models.shape_arithmetic import MAX_PASSES, MAX_WORK
+from symlayout.models.onnx_model import MAX_BYTES
+from symlayout.models.protobuf_fields import MAX_FIELDS
 from tests.models.onnx_files import FINE, ZERO, X, constants, extent_nodes, joined, load, loaded, only
 from tests.support.onnx_writer import model, node, tensor, value_info
 from tests.support.paths import ROOT

@@ -10,7 +10,8 @@ from typing import Any
 
 from symlayout.errors import FormatError, shortened
 from symlayout.models.model import Model, ModelNode
-from symlayout.models.onnx_model import attributes, outer_names
+from symlayout.models.onnx_subgraphs import outer_names
+from symlayout.models.onnx_values import attributes
 from symlayout.models.subgraph_keys import attribute_key
 from symlayout.optimize_models.movement_cost import Movement, cost_of
 from symlayout.optimize_models.spellings.spell_movement import Speller

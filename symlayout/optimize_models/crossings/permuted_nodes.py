@@ -17,6 +17,7 @@ import numpy as np
 
 from symlayout.algebra.facts import Facts
 from symlayout.errors import SymlayoutError, shortened
+from symlayout.models.onnx_subgraphs import has_graphs
 from symlayout.ops.transpose import transpose
 from symlayout.optimize_models.onnx_graph import EditedGraph
 from symlayout.optimize_models.spellings.reshape_steps import target_shape
@@ -156,7 +157,7 @@ class PermutedNodes:
 
     def _proposals(self, node: NodeProto) -> Iterator[PermutedNode]:
         tensors = [self._tensors.get(name) for name in node.output if name]
-        if not node.input or not tensors or any(a.HasField("g") or a.graphs for a in node.attribute):
+        if not node.input or not tensors or has_graphs(node):
             return
         if any(t is None for t in tensors) or any(n and self._tensors.get(n) is None for n in self._read(node)):
             return

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from symlayout.errors import FormatError, shortened
 from symlayout.models.model import Model
+from symlayout.models.onnx_subgraphs import has_graphs
 from symlayout.models.subgraph_keys import STANDARD, draws
 from symlayout.optimize_models.onnx_graph import EditedGraph
 from symlayout.optimize_models.rewritten import Rewritten, ends_of
@@ -76,7 +77,7 @@ def _key(node: NodeProto, constants: Mapping[str, bytes]) -> Hashable | None:
     """Return what two nodes share only if they compute the same; None for a node that may compute anything."""
     if node.domain not in STANDARD or draws(node) or node.op_type in ("Constant", "Dropout"):
         return None
-    if any(a.HasField("g") or a.graphs for a in node.attribute):
+    if has_graphs(node):
         return None
     attributes = []
     for a in node.attribute:

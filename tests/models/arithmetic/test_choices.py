@@ -11,10 +11,10 @@ from onnx import NodeProto, TensorProto
 
 import symlayout as sl
 from symlayout.errors import InconclusiveError
-from symlayout.models.choices import Choice, branches, compared, is_open, joined
+from symlayout.models.arithmetic.choices import Choice, branches, compared, is_open, joined
+from symlayout.models.arithmetic.shape_arithmetic import LAST, MAX_PASSES, ShapeNodes, settled
 from symlayout.models.load_onnx import OnnxEvaluation
 from symlayout.models.model import ModelNode
-from symlayout.models.shape_arithmetic import LAST, MAX_PASSES, ShapeNodes, settled
 from tests.models.onnx_files import ZERO, constants, extent_nodes, loaded
 from tests.models.onnx_files import joined as listed
 from tests.support.onnx_writer import node, value_info

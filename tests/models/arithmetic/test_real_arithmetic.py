@@ -10,7 +10,7 @@ import pytest
 from onnx import NodeProto, TensorProto
 
 import symlayout as sl
-from symlayout.models.real_arithmetic import OPERATIONS, Real, floor_of, real
+from symlayout.models.arithmetic.real_arithmetic import OPERATIONS, Real, floor_of, real
 from tests.models.onnx_files import ZERO, constants, extent_nodes, joined, loaded
 from tests.support.onnx_writer import node, value_info
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import symlayout as sl
-from symlayout.models.shape_arrays import (
+from symlayout.models.arithmetic.shape_arrays import (
     MAX_TERMS,
     WHOLE_ARRAYS,
     NotComputedError,

@@ -17,7 +17,7 @@ from symlayout import frontends
 from symlayout.errors import FormatError, ShapeError, shortened
 from symlayout.maps.interpreter import interpret
 from symlayout.models.apply_node import Constant, Value, apply_layer
-from symlayout.models.choices import Choice
+from symlayout.models.arithmetic.choices import Choice
 from symlayout.models.model_file import MAX_CONSTANT
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.input_tensor import tensor

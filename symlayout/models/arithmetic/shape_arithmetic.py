@@ -2,9 +2,8 @@
 
 The operations have ONNX's names; those of OpenVINO are translated by its loader.  A value is an array of any rank.
 
-Here are the elementwise operations, casts, and the decisions that they need.  `symlayout.models.shape_arrays` has the
-operations on whole arrays, `symlayout.models.real_arithmetic` floats.  Left out: subgraphs.  Semantics: ONNX, "Operator
-Schemas".
+Here are the elementwise operations, casts, and the decisions that they need.  Beside them, `shape_arrays` has the
+operations on whole arrays, `real_arithmetic` floats.  Left out: subgraphs.  Semantics: ONNX, "Operator Schemas".
 """
 
 from __future__ import annotations
@@ -21,11 +20,10 @@ from symlayout.errors import FormatError, InconclusiveError, ShapeError, Symlayo
 from symlayout.frontends.slices import PAST_THE_END
 from symlayout.language.sympy_arithmetic import exact_quotients, exact_ratio, least, quotients, same_products
 from symlayout.language.sympy_bridge import extreme, to_extent
-from symlayout.models import real_arithmetic
 from symlayout.models.apply_node import Constant, Value
-from symlayout.models.choices import Choice, branches, compared, is_open, joined
-from symlayout.models.model_file import MAX_CONSTANT
-from symlayout.models.shape_arrays import (
+from symlayout.models.arithmetic import real_arithmetic
+from symlayout.models.arithmetic.choices import Choice, branches, compared, is_open, joined
+from symlayout.models.arithmetic.shape_arrays import (
     WHOLE_ARRAYS,
     NotComputedError,
     Rule,
@@ -37,6 +35,7 @@ from symlayout.models.shape_arrays import (
     gather,
     moved,
 )
+from symlayout.models.model_file import MAX_CONSTANT
 from symlayout.tensors.chain import Tensor
 
 MAX_PASSES = 8  # over the nodes, each with more quotients that are known to be exact
