@@ -12,9 +12,9 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from symlayout.algebra.arithmetic import Arithmetic
 from symlayout.algebra.polynomial import Extent, product
 from symlayout.errors import FormatError, ShapeError, shown
+from symlayout.maps.coordinate_ranges import CoordinateRange
 from symlayout.tensors.apply_operation import apply
 from symlayout.tensors.chain import Tensor, check_tensors
 from symlayout.tensors.declaration import Case, Declared, Fill, Operand, as_list, is_list
@@ -408,8 +408,8 @@ class _Reader:
 
     def most(self, value: Callable[..., Any]) -> Extent:
         """Return an upper bound of a function of coordinates in the domain."""
-        found = value(*(_Range(0, n - 1, self.x) for n in self.domain))
-        most: Extent = found.high if isinstance(found, _Range) else found
+        found = value(*(CoordinateRange(0, n - 1, self.x) for n in self.domain))
+        most: Extent = found.high if isinstance(found, CoordinateRange) else found
         return most
 
     def _coords(self, coords: Sequence[Any]) -> Callable[..., list[Any]]:
@@ -469,49 +469,3 @@ class _Reader:
 
 def _number(e: Any) -> Any:
     return int(e) if e.is_Integer else e
-
-
-class _Range(Arithmetic):
-    """An interval of values with the operators of coordinates (interval arithmetic)."""
-
-    __slots__ = ("high", "low", "x")
-
-    def __init__(self, low: Extent, high: Extent, x: Operand) -> None:
-        self.low, self.high, self.x = low, high, x
-
-    def _ends(self, other: Any) -> tuple[Extent, Extent]:
-        return (other.low, other.high) if isinstance(other, _Range) else (other, other)
-
-    def __add__(self, other: Any) -> _Range:
-        low, high = self._ends(other)
-        return _Range(self.low + low, self.high + high, self.x)
-
-    __radd__ = __add__
-
-    def __sub__(self, other: Any) -> _Range:
-        low, high = self._ends(other)
-        return _Range(self.low - high, self.high - low, self.x)
-
-    def __rsub__(self, other: Any) -> _Range:
-        low, high = self._ends(other)
-        return _Range(low - self.high, high - self.low, self.x)
-
-    def __mul__(self, other: Any) -> _Range:
-        if not isinstance(other, _Range):  # no maximum of the ends: an empty range stays empty
-            for sign, ends in ((1, (self.low, self.high)), (-1, (self.high, self.low))):
-                if self.x.facts.nonnegative(other * sign):
-                    return _Range(ends[0] * other, ends[1] * other, self.x)
-        corners = dict.fromkeys(a * b for a in (self.low, self.high) for b in self._ends(other))
-        least, *others = corners
-        most = least
-        for e in others:
-            least, most = self.x.minimum(least, e), self.x.maximum(most, e)
-        return _Range(least, most, self.x)
-
-    __rmul__ = __mul__
-
-    def __floordiv__(self, divisor: Extent) -> _Range:
-        return _Range(self.x.floor_div(self.low, divisor), self.x.floor_div(self.high, divisor), self.x)
-
-    def __mod__(self, divisor: Extent) -> _Range:
-        return _Range(0, divisor - 1, self.x)
