@@ -12,12 +12,11 @@ import inspect
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
-from symlayout.errors import ShapeError, UnknownOpError
+from symlayout.errors import ShapeError, UnknownOpError, shortened
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_LONGEST_NAME = 80  # of a name that is compared with the known ones, which takes quadratic time
 _OPS: dict[str, Callable[..., Any]] = {}
 _JOINT: set[str] = set()
 
@@ -27,6 +26,11 @@ class AttributeNameError(ShapeError, TypeError):
 
     Its kind is ``attr_unknown`` or ``attr_missing``.
     """
+
+
+def is_attribute_error(error: Exception) -> bool:
+    """Return whether an operation was given an attribute that its declaration does not have."""
+    return isinstance(error, AttributeNameError) and error.kind == "attr_unknown"
 
 
 class NotDeclaredError(ShapeError):
@@ -86,7 +90,7 @@ def find(name: str) -> Callable[..., Any]:
     try:
         return _OPS[name]
     except (KeyError, TypeError):
-        raise UnknownOpError(_unknown(str(name)[:_LONGEST_NAME])) from None
+        raise UnknownOpError(_unknown(shortened(str(name)))) from None
 
 
 def is_known(name: str) -> bool:
@@ -105,7 +109,7 @@ def names() -> tuple[str, ...]:
 
 
 def _unknown(name: str) -> str:
-    near = difflib.get_close_matches(name, _OPS, n=3, cutoff=0.5)
+    near = difflib.get_close_matches(name, _OPS, n=3, cutoff=0.5)  # takes quadratic time: a short name
     known = ", ".join(near or sorted({op.partition(":")[0] + ":..." for op in _OPS}))
     return f"no operation is called {name!r}\n  help: {'the nearest are' if near else 'there are'} {known}"
 

@@ -6,8 +6,6 @@ a tensor where an operation reads its elements as data.
 
 from __future__ import annotations
 
-import functools
-import inspect
 from collections.abc import Collection, Iterable, Mapping, MutableMapping, Sequence
 from math import copysign, prod
 from typing import Any
@@ -16,13 +14,13 @@ import numpy as np
 
 from symlayout import frontends
 from symlayout.algebra.facts import Facts, Requirement
-from symlayout.compute import quantization, scalars
 from symlayout.errors import FormatError, InconclusiveError, SymlayoutError, shortened
 from symlayout.frontends.onnx.types import cast_to
-from symlayout.frontends.registry import AttributeNameError, NotDeclaredError
+from symlayout.frontends.parameters import needed_tensors, takes_outputs, takes_tensors
+from symlayout.frontends.registry import NotDeclaredError
 from symlayout.frontends.slices import PAST_THE_END
-from symlayout.maps.evaluate_bodies import stirred
 from symlayout.maps.interpreter import interpret
+from symlayout.maps.runtime_rounding import depends_on_runtime, has_fractions, largest_of, rounding_of, share_of
 from symlayout.models.arithmetic.choices import is_open
 from symlayout.models.arithmetic.real_arithmetic import Real
 from symlayout.models.arithmetic.shape_arithmetic import REAL_OPS, ShapeNodes
@@ -31,18 +29,9 @@ from symlayout.models.model import Items, Unshaped, Value, constant_tensor
 from symlayout.models.model_file import MAX_CONSTANT
 from symlayout.models.opaque import DimPlace, numbers_of_dims
 from symlayout.tensors.chain import Tensor
-from symlayout.tensors.computation import constant
 
-_WHOLE = "biuUSO"  # kinds of elements that are not rounded
 MAX_FOLDED = 1 << 16  # elements of the constants that a node may read to be computed at once
 _LEAST_BYTES = 4  # of a type in which a size is taken to fit
-_ROUNDED_ALIKE = frozenset(
-    {
-        *(np.abs, np.add, np.ceil, np.floor, np.multiply, np.negative, np.rint, np.sqrt, np.subtract),
-        *(quantization.cast, scalars.divide, scalars.select),
-    }
-)
-"""Functions whose results in floats have the same bits in all runtimes: IEEE 754 rounds them in one way."""
 
 
 class Evaluation:
@@ -195,11 +184,11 @@ class Evaluation:
             return None
         self._note_types(op, inputs, attributes, made)
         if any(id(v) in self._rounded for v in inputs):
-            fractions = [v for v in made if v.dtype.kind not in _WHOLE]
+            fractions = [v for v in made if has_fractions(v.dtype)]
             if self.same_bits and any(v.size > 1 for v in fractions):
                 return None
-            share = max(_share(v, self._rounding_of(v)) for v in inputs if isinstance(v, np.ndarray))
-            self._rounded.update((id(v), (v, 2 * share * _size(v))) for v in fractions)
+            share = max(share_of(v, self._rounding_of(v)) for v in inputs if isinstance(v, np.ndarray))
+            self._rounded.update((id(v), (v, 2 * share * largest_of(v))) for v in fractions)
         return made
 
     def with_reals(
@@ -348,7 +337,7 @@ class Evaluation:
             raise
         if arguments is None:
             return None
-        if outputs > 1 and _takes_outputs(title):
+        if outputs > 1 and takes_outputs(title):
             attributes = {**attributes, "outputs": outputs}
         try:
             result = operation(*arguments, **attributes)
@@ -372,8 +361,8 @@ class Evaluation:
             if any(value is None for value in inputs):
                 return None
             return [[self.tensor(value) for value in inputs if value is not None]]
-        roles, rest = _roles(title)
-        for value, needed in zip(inputs, _needed(title), strict=False):
+        roles, rest = takes_tensors(title)
+        for value, needed in zip(inputs, needed_tensors(title), strict=False):
             if value is None and needed:
                 raise FormatError(f"input {needed} is left out")
         inputs = self._with_one_type(title, inputs)
@@ -424,14 +413,14 @@ class Evaluation:
             sizes = [e for e in t.extents if isinstance(e, int)]
             if len(sizes) < t.rank or prod(sizes) > most:
                 return results
-            rounded = _has_fractions(t) and (read_rounded or _depends_on_runtime(t))
+            rounded = has_fractions(t.dtype) and (read_rounded or depends_on_runtime(t))
             if self.same_bits and rounded and prod(sizes) > 1:
                 return results
             try:
                 array = interpret(t)
             except SymlayoutError:  # a body without a function here, or one that is random
                 return results
-            rounding = _rounding(t, array) if rounded else 0.0
+            rounding = rounding_of(t, array) if rounded else 0.0
             if array.size > MAX_CONSTANT:  # too many to be numbers of shapes
                 found.append(constant_tensor(array, t.name, rounding))
                 continue
@@ -466,82 +455,7 @@ def has_expressions(value: np.ndarray[Any, Any]) -> bool:
     return value.dtype == object and any(hasattr(e, "free_symbols") for e in value.flat)
 
 
-def _has_fractions(t: Tensor) -> bool:
-    return t.dtype is None or t.dtype.kind not in _WHOLE
-
-
-def _depends_on_runtime(t: Tensor) -> bool:
-    """Return whether runtimes may compute other last bits of a value than NumPy does."""
-    for x in t.graph():
-        if x.body is None or not _has_fractions(x) or x.body.function in _ROUNDED_ALIKE:
-            continue
-        if x.body.function is not scalars.power or not scalars.is_power_rounded_alike(*map(interpret, x.inputs)):
-            return True
-    return False
-
-
-def _rounding(t: Tensor, array: np.ndarray[Any, Any]) -> float:
-    """Return how far another runtime may be from what NumPy computes: as a change of the last bits of constants is."""
-    if array.dtype.kind != "f" or not array.size:
-        return 0.0
-    moved = {leaf.key: constant(stirred(leaf.values)) for leaf in t.graph() if leaf.values is not None}
-    try:
-        other = interpret(t.replace(moved))
-    except SymlayoutError:  # such as for the end of a range
-        return 0.0
-    if other.shape != array.shape:
-        return 0.0
-    with np.errstate(invalid="ignore"):
-        apart = np.abs(other.astype(np.float64) - array)
-    return float(apart.max()) if np.isfinite(apart).all() else 0.0
-
-
-def _share(value: np.ndarray[Any, Any], rounding: float) -> float:
-    """Return what part of the largest element *rounding* is."""
-    return rounding / size if rounding and (size := _size(value)) else 0.0
-
-
-def _size(value: np.ndarray[Any, Any]) -> float:
-    """Return the size of the largest element that is finite."""
-    array = np.abs(value.astype(np.float64))
-    return float(array[np.isfinite(array)].max(initial=0.0))
-
-
 def _is_small_constant(value: Value) -> bool:
     if isinstance(value, Tensor):
         return value.values is not None and value.values.size <= MAX_FOLDED
     return isinstance(value, np.ndarray) and value.size <= MAX_FOLDED and not has_expressions(value)
-
-
-@functools.lru_cache(maxsize=1024)
-def _roles(title: str) -> tuple[tuple[bool, ...], bool]:
-    """Return for each parameter of an operation whether it takes a tensor, and the same for further inputs."""
-    roles, rest = [], False
-    for k, p in enumerate(inspect.signature(frontends.find(title)).parameters.values()):
-        takes = "Tensor" in str(p.annotation) or k == 0
-        if p.kind is inspect.Parameter.VAR_POSITIONAL:
-            rest = takes
-        elif p.kind is not inspect.Parameter.KEYWORD_ONLY:
-            roles.append(takes)
-    return tuple(roles), rest
-
-
-@functools.lru_cache(maxsize=1024)
-def _needed(title: str) -> tuple[str, ...]:
-    """Return the name of each parameter of an operation that a tensor has to be given for, else an empty text."""
-    found = []
-    for p in inspect.signature(frontends.find(title)).parameters.values():
-        needed = str(p.annotation) == "Tensor" and p.default is inspect.Parameter.empty
-        found.append(p.name if needed and p.kind is not inspect.Parameter.VAR_POSITIONAL else "")
-    return tuple(found)
-
-
-@functools.lru_cache(maxsize=1024)
-def _takes_outputs(title: str) -> bool:
-    """Return whether an operation has to be told how many outputs are wanted."""
-    return "outputs" in inspect.signature(frontends.find(title)).parameters
-
-
-def is_attribute_error(error: SymlayoutError) -> bool:
-    """Return whether an operation was given an attribute that its declaration does not have."""
-    return isinstance(error, AttributeNameError) and error.kind == "attr_unknown"

@@ -13,13 +13,14 @@ import numpy as np
 from symlayout import frontends
 from symlayout.algebra.facts import Facts
 from symlayout.errors import FormatError, ShapeError, SymlayoutError, shortened
+from symlayout.frontends.registry import is_attribute_error
 from symlayout.language.grammar_trees import Tree
 from symlayout.language.parse import evaluate, names_of, parse_shape
 from symlayout.language.sympy_bridge import dim, extreme
 from symlayout.models import onnx_model, onnx_types, onnx_values
 from symlayout.models.apply_node import identifier
 from symlayout.models.arithmetic.shape_arithmetic import OPS, exact_target, is_shape_node, required, settled
-from symlayout.models.evaluate_graph import Evaluation, has_expressions, is_attribute_error
+from symlayout.models.evaluate_graph import Evaluation, has_expressions
 from symlayout.models.known_dims import KnownDims
 from symlayout.models.model import Items, Model, ModelNode, Tensors, Value
 from symlayout.models.onnx_model import Input, OnnxGraph
