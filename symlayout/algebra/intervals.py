@@ -10,6 +10,7 @@ from symlayout.algebra.polynomial import (
     Monomial,
     Poly,
     coefficient_of,
+    evaluate,
     names_of,
     substitute,
     symbol,
@@ -392,12 +393,7 @@ def _smallest(*bounds: int | None) -> int | None:
 
 def holds_at(e: Poly, values: dict[str, int]) -> bool:
     """Return whether ``e >= 0`` where the symbols have the given values."""
-    total = 0
-    for monomial, coefficient in e.terms.items():
-        for name in monomial:
-            coefficient *= values[name]
-        total += coefficient
-    return total >= 0
+    return evaluate(e, values) >= 0
 
 
 def positive_part(d: Interval) -> tuple[int, int | None]:
