@@ -103,6 +103,36 @@ def test_a_constant_may_be_the_first_of_any_number_of_inputs() -> None:
     assert np.array_equal(sl.interpret(y, x), ones @ x)
 
 
+@pytest.mark.parametrize(
+    ("dtype", "numbers", "made"),
+    [
+        ("float32", [0.5, 2, 3], "float32"),
+        ("float32", [[1], [2]], "float32"),
+        ("uint8", (1, 2, 255), "uint8"),
+        (None, [1, 2, 3], "int64"),
+    ],
+    ids=str,
+)
+def test_lists_of_numbers_are_constants(dtype: str | None, numbers: Any, made: str) -> None:
+    y = sl.onnx.mul(sl.tensor("2, 3", dtype), numbers)
+    (leaf,) = (t for t in y.graph() if t.values is not None)
+    assert leaf.values is not None
+    assert leaf.values.dtype == made
+    assert leaf.values.tolist() == np.asarray(numbers).tolist()
+
+
+@pytest.mark.parametrize("numbers", [[0.5, 2, 3], [1, 2, 256]], ids=str)
+def test_numbers_that_a_type_does_not_hold_are_not_cast_to_it(numbers: Any) -> None:
+    with pytest.raises(sl.SymlayoutError):
+        sl.onnx.mul(sl.tensor("2, 3", "uint8"), numbers)
+
+
+@pytest.mark.parametrize("value", [[[1, 2], [3]], ["a"], [None], [10**5000]], ids=["ragged", "text", "none", "huge"])
+def test_other_lists_are_no_tensors(value: Any) -> None:
+    with pytest.raises(TypeError, match="Mul takes a symlayout tensor, not list"):
+        sl.onnx.mul(sl.tensor("2, 3", "float32"), value)
+
+
 def test_an_array_is_no_tensor() -> None:
     for name in MOVEMENT:
         parameters = list(inspect.signature(sl.op(name)).parameters.values())[1:]

@@ -128,7 +128,9 @@ def snake_case(name: str) -> str:
 
 
 def as_tensor(operator: str, name: str, value: Any, like: Any = None) -> Tensor:
-    """Return a tensor: a constant of an array or a number; of the element type of *like* if it is a Python number.
+    """Return a tensor: a constant of an array, a number, or lists of numbers.
+
+    Python's numbers get the element type of *like*, and lists of them if that type can hold them.
 
     Raises
     ------
@@ -142,7 +144,22 @@ def as_tensor(operator: str, name: str, value: Any, like: Any = None) -> Tensor:
     if isinstance(value, (bool, int, float)) or hasattr(value, "__array__"):
         array = np.asarray(value)
         return constant(array.astype(str) if array.dtype.kind == "O" and _is_text(array) else array, name)
+    if (numbers := _listed(value)) is not None:
+        fitting = numbers if like is None or like.dtype is None else numbers.astype(like.dtype)
+        is_same = fitting.dtype.kind in "fcV" or np.array_equal(fitting, numbers)
+        return constant(fitting if is_same else numbers, name)
     raise not_a_tensor(operator, value)
+
+
+def _listed(value: Any) -> np.ndarray[Any, Any] | None:
+    """Return lists of numbers as an array; None for other values, and for lists of several lengths."""
+    if not isinstance(value, (list, tuple)):
+        return None
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        return None
+    return array if array.dtype.kind in "biuf" else None
 
 
 def known(name: str, value: Any) -> np.ndarray[Any, Any]:
