@@ -69,6 +69,12 @@ class Setting:
     finite: bool
     congruence: Congruence
 
+    def facts_of_pair(self) -> Facts:
+        """Return the facts with which a claim about all coordinates of a pair begins; digits may be split there."""
+        facts = self.congruence.facts.fork()
+        facts.splits = {}
+        return facts
+
 
 class Decision(ReadDecision):
     """The decision whether two tensors are equal; *depth* is the number of bodies between its sides and the claim's."""
@@ -259,11 +265,9 @@ class Decision(ReadDecision):
         """Return the proofs that two values are equal at every coordinate, for each pair; None if one is not proved."""
         found: list[tuple[Tensor, Tensor, Tree]] = []
         for a, b in pairs:
-            here = self.congruence.facts.fork()
-            here.splits = {}
             trial = Decision((a, b), self.dtype, self.setting, min(most, self.limit))
             try:
-                found.append((a, b, trial.decide(here, None)))
+                found.append((a, b, trial.decide(self.setting.facts_of_pair(), None)))
             except InconclusiveError:
                 return None
         return tuple(found)
@@ -291,9 +295,8 @@ class Decision(ReadDecision):
         a, b = self.sides
         extents = [facts.reduce(e) for e in a.extents]
         try:
-            for k, e in zip(order, b.extents, strict=False):
-                if not equal(extents[k], facts.reduce(e), facts):
-                    return None
+            if not _are_of_one_shape(a, b, order, facts):
+                return None
             facts.meet(extents)
             digits = axis_digits(tuple(facts.reduce(e) for e in extents[: a.batch]), facts)
         except ShapeError as error:
@@ -310,9 +313,8 @@ class Decision(ReadDecision):
         a, b = self.sides
         extents = [facts.reduce(e) for e in a.extents]
         try:
-            for k, e in zip(order, b.extents, strict=True):
-                if not equal(extents[k], facts.reduce(e), facts):
-                    return None
+            if not _are_of_one_shape(a, b, order, facts):
+                return None
             facts.meet(extents)
             digits = axis_digits(tuple(facts.reduce(e) for e in extents), facts)
             reads = SideRead(a, tuple(digits), None, ()), SideRead(b, tuple(digits[k] for k in order), None, ())
@@ -518,8 +520,7 @@ class Pending(Exception):
 
     def _attempted(self, goals: int) -> tuple[Pair | frozenset[str] | None, int]:
         """Return why the pair is equal, None if that is not proved with so many *goals*, and how many were visited."""
-        facts = self.asking.congruence.facts.fork()
-        facts.splits = {}
+        facts = self.asking.setting.facts_of_pair()
         start = facts.effort
         trial = Decision(self.pair, self.pair[0].dtype, self.asking.setting, start + goals)
         try:
@@ -539,8 +540,7 @@ class PendingPart(Exception):
     def decide(self) -> None:
         """Decide whether the pair is equal, and store the answer in the congruence."""
         (a, b), asking, known = self.pair, self.asking, self.asking.congruence
-        facts = known.facts.fork()
-        facts.splits = {}
+        facts = asking.setting.facts_of_pair()
         start = facts.effort
         goals = known.goals_of_next(short=not asking.finite)
         try:
