@@ -58,8 +58,8 @@ def shown(value: object) -> str:
 
 
 def printable(error: Exception) -> str:
-    """Return the text of another package's error, on one line, without what a terminal would obey."""
-    return "".join(c if c.isprintable() else "?" for c in str(error))
+    """Return the text of another package's error: shortened, on one line, without what a terminal would obey."""
+    return "".join(c if c.isprintable() else "?" for c in shortened(str(error), 200))
 
 
 class ShapeError(SymlayoutError, ValueError):

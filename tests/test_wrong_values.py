@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import symlayout as sl
-from symlayout.errors import shortened, shown
+from symlayout.errors import printable, shortened, shown
 from tests.support.steps import STEPS, counted
 
 HUGE: Any = 10**5000  # which Python writes in no message
@@ -100,3 +100,4 @@ def test_the_text_of_another_packages_error_moves_no_terminal() -> None:
     with pytest.raises(sl.ArrayError) as caught:
         sl.tensor((2,), dtype="<\x1b[31m\u202ef4,q")
     assert str(caught.value).replace("\n", "").isprintable()
+    assert printable(ValueError("a\n" + "b" * 300)) == "a?" + "b" * 197 + "…"

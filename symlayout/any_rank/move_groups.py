@@ -396,7 +396,7 @@ def _alike(name: str, xs: Sequence[Any]) -> tuple[list[AnyRankTensor], Tensor]:
     for x in xs:
         if not isinstance(x, AnyRankTensor):
             raise ShapeError(
-                f"{name} takes tensors of any rank, or tensors with a rank, not both: {x!r:.80} has a rank\n"
+                f"{name} takes tensors of any rank, or tensors with a rank, not both: {shown(x)} has a rank\n"
                 '  help: give it a group of axes, as in tensor("N, *S")',
                 KIND,
             )

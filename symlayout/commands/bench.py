@@ -28,7 +28,7 @@ from symlayout.commands.peers.program import Chain, Move
 from symlayout.commands.peers.rivals import OF_FRAMEWORK, RIVALS, installed
 from symlayout.commands.peers.task import Call, Task, agrees
 from symlayout.commands.timing import ratios, repeatedly, take_turns
-from symlayout.errors import FormatError, ShapeError
+from symlayout.errors import FormatError, ShapeError, shortened, shown
 from symlayout.language.grammar_trees import ParsedStep
 from symlayout.language.parse import evaluate, parse_step
 from symlayout.show import small_sizes
@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> Report:
     """Return the times of the kernel and of the peers."""
     names = list(RIVALS) if arguments.peers is None else arguments.peers.split(",")
     if unknown := [name for name in names if name not in RIVALS]:
-        raise FormatError(f"--peers: {unknown[0]!r:.80} is not a peer\n  known: {', '.join(RIVALS)}")
+        raise FormatError(f"--peers: {shown(unknown[0])} is not a peer\n  known: {', '.join(RIVALS)}")
     arguments.subject = subject.expand(arguments.subject)
     (t,) = subject.read(arguments)
     dtype = np.dtype(np.float32) if t.dtype is None else t.dtype
@@ -174,7 +174,7 @@ def _peers(names: Sequence[str], chain: Chain | Move, task: Task) -> dict[str, C
             call = RIVALS[name](task)
             call()
         except Exception as error:  # each library raises its own errors for what it does not support
-            print(f"{name} is left out: {str(error).splitlines()[0]:.100}", file=sys.stderr)
+            print(f"{name} is left out: {shortened(str(error).splitlines()[0], 100)}", file=sys.stderr)
             continue
         calls[name] = call
     return calls

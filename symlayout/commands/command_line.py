@@ -40,7 +40,7 @@ from symlayout.commands.output.describe import add_common
 from symlayout.commands.output.progress import progress
 from symlayout.commands.output.report import Report
 from symlayout.commands.subject import SEPARATOR
-from symlayout.errors import SymlayoutError
+from symlayout.errors import SymlayoutError, shown
 
 COMMANDS: dict[str, ModuleType] = {
     module.__name__.rpartition(".")[2]: module
@@ -91,7 +91,7 @@ class _Parser(argparse.ArgumentParser):
         if typed is not None:
             near = difflib.get_close_matches(typed[1], COMMANDS, n=1)
             meant = f"; the nearest is {near[0]}" if near else ""
-            message = f"no command is called {typed[1]!r:.80}{meant}"
+            message = f"no command is called {shown(typed[1])}{meant}"
         raise UsageError(message, self.prog)
 
 

@@ -16,7 +16,7 @@ from typing import Any
 from symlayout.commands.output.describe import Described, describe_all
 from symlayout.commands.output.report import Report, columns
 from symlayout.commands.output.schemas import ERROR, SCHEMAS, Schema
-from symlayout.errors import UnknownOpError
+from symlayout.errors import UnknownOpError, shown
 
 HEAD = """# The command line
 
@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> Report:
         text = f"{columns(rows)}\n\nsymlayout help COMMAND has examples, symlayout COMMAND --help the options"
         return Report(text, {"commands": {name: _data(command) for name, command in commands.items()}})
     if arguments.topic not in commands:
-        raise UnknownOpError(f"no command is called {arguments.topic!r:.80}\n  known: {', '.join(commands)}")
+        raise UnknownOpError(f"no command is called {shown(arguments.topic)}\n  known: {', '.join(commands)}")
     command = commands[arguments.topic]
     parts = [command.summary, command.text, "\n".join(["for example:", *(f"  {e}" for e in command.examples)])]
     parts += ["\n".join(["with --json:", *(f"  {line}" for line in _keys(SCHEMAS[command.name]))])]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import symlayout as sl
-from symlayout.errors import FormatError, SymlayoutError, UnknownOpError, shortened
+from symlayout.errors import FormatError, SymlayoutError, UnknownOpError, shortened, shown
 from symlayout.frontends import registry
 from symlayout.language.grammar_trees import ParsedStep
 from symlayout.language.parse import evaluate, names_of, parse_shape, parse_step
@@ -210,7 +210,7 @@ def find(name: str) -> Callable[..., Any]:
         return registry.find(name)
     meant = nearest(name, [*CORE_OPS, *registry.names()])
     hint = f"the nearest are {', '.join(meant)}" if meant else f"core operations are {', '.join(CORE_OPS)}"
-    raise UnknownOpError(f"no core operation is called {name!r:.80}\n  help: {hint}")
+    raise UnknownOpError(f"no core operation is called {shown(name)}\n  help: {hint}")
 
 
 def nearest(name: str, known: Iterable[str]) -> list[str]:
@@ -250,7 +250,7 @@ def parse_dims(text: str | None) -> dict[str, int]:
     numbers = not any(names_of(tree) for _, tree in step.keywords)
     values = {key: evaluate(tree, {}) for key, tree in step.keywords} if numbers else {}
     if step.positional or not numbers or not all(type(value) is int for value in values.values()):
-        raise FormatError(f"--dims {text!r:.80} is not a list of name=integer\n  help: --dims H=224,W=224")
+        raise FormatError(f"--dims {shown(text)} is not a list of name=integer\n  help: --dims H=224,W=224")
     return values
 
 
@@ -265,7 +265,7 @@ def parse_known(texts: Sequence[str]) -> dict[str, Any]:
         match = re.fullmatch(r"\s*([\w.]{1,80})\s*=\s*(-?\d{1,18})\s*(?:(\.\.)\s*(-?\d{1,18})?)?\s*", text, re.ASCII)
         if match is None:
             raise FormatError(
-                f"--dim {text!r:.80} is not NAME=RANGE\n  help: --dim H=1.. or --dim H=1..512 or --dim H=224"
+                f"--dim {shown(text)} is not NAME=RANGE\n  help: --dim H=1.. or --dim H=1..512 or --dim H=224"
             )
         name, low, dots, high = match.groups()
         found[name] = (int(low), int(high) if high else None) if dots else int(low)
@@ -280,7 +280,7 @@ def parse_coordinate(text: str) -> tuple[int, ...]:
     """
     inner = re.fullmatch(r"\s*[(\[]?\s*((?:\d{1,18}\s*(?:,\s*\d{1,18}\s*)*,?)?)\s*[)\]]?\s*", text, re.ASCII)
     if inner is None:
-        raise argparse.ArgumentError(None, f"--at {text!r:.80} is not a coordinate: write --at 0,1,2")
+        raise argparse.ArgumentError(None, f"--at {shown(text)} is not a coordinate: write --at 0,1,2")
     return tuple(int(part) for part in inner[1].split(",") if part.strip())
 
 
@@ -324,7 +324,7 @@ def _model_output(path: str, name: str | None, known: Mapping[str, Any]) -> sl.T
     if name is None and len(outputs) != 1:
         raise FormatError(f"{path} has {len(outputs)} outputs\n  known: {names}\n  help: choose one with --output")
     if name is not None and name not in outputs:
-        raise FormatError(f"{path} has no output {name!r:.80}\n  known: {names}")
+        raise FormatError(f"{path} has no output {shown(name)}\n  known: {names}")
     result: sl.Tensor = next(iter(outputs.values())) if name is None else outputs[name]
     return result
 

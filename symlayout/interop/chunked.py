@@ -22,7 +22,7 @@ from typing import Any, TextIO
 import numpy as np
 
 import symlayout as sl
-from symlayout.errors import ArrayError, FormatError, ShapeError
+from symlayout.errors import ArrayError, FormatError, ShapeError, shown
 from symlayout.maps.box_image import axes_read
 from symlayout.tensors.bind_dims import bind_shapes
 from symlayout.tensors.chain import check_moves
@@ -281,7 +281,7 @@ def bytes_of(memory: int | str) -> int:
         return memory
     found = re.fullmatch(r"(\d{1,15}(?:\.\d{1,9})?) ?(k|[MGT]|[KMGT]i|)B?", str(memory), re.ASCII)
     if not found or not (size := int(float(found[1]) * _UNITS[found[2]])):
-        raise FormatError(f"memory {memory!r:.40} is no number of bytes\n  help: write it as 256MB, 1.5GB or 512MiB")
+        raise FormatError(f"memory {shown(memory)} is no number of bytes\n  help: write it as 256MB, 1.5GB or 512MiB")
     return size
 
 

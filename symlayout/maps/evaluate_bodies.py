@@ -121,7 +121,7 @@ def _computed(node: Tensor, sources: Mapping[str, Array]) -> Array:
             with np.errstate(all="ignore"):
                 value = np.asarray(body.function(*arrays, **named))
         except (ValueError, TypeError, IndexError, ArithmeticError) as error:  # NumPy refuses these sizes
-            raise InconclusiveError(f"{node.name} has a value here: {printable(error):.200}") from error
+            raise InconclusiveError(f"{node.name} has a value here: {printable(error)}") from error
         if node.dtype is not None and value.dtype != node.dtype:
             value = value.astype(node.dtype)
         if box is None:

@@ -180,7 +180,7 @@ def _inlined(model: ModelProto) -> ModelProto:
     try:
         inlined: ModelProto = inliner.inline_local_functions(model)
     except Exception as error:  # of the package's C++, which does not document them
-        raise FormatError(f"functions of the model cannot be inlined: {printable(error):.200}") from None
+        raise FormatError(f"functions of the model cannot be inlined: {printable(error)}") from None
     return inlined
 
 
@@ -199,7 +199,7 @@ def _message(path: Path) -> ModelProto:
         check_fields(data, kind.DESCRIPTOR)
         model = kind.FromString(data)
     except Exception as error:  # of protobuf, which does not document them all
-        raise FormatError(f"file cannot be read as an ONNX model: {printable(error):.200}\n  {where}") from None
+        raise FormatError(f"file cannot be read as an ONNX model: {printable(error)}\n  {where}") from None
     if model.ir_version not in IR_VERSIONS or not model.HasField("graph"):
         known = f"{IR_VERSIONS[0]} to {IR_VERSIONS[-1]}"
         raise FormatError(f"file is no ONNX model of IR version {known}\n  {where}")

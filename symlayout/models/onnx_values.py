@@ -52,7 +52,7 @@ def _value(attribute: AttributeProto, where: str) -> Attribute:
         if attribute.type == attribute.STRINGS:
             return [str(text, "utf-8") for text in value]
     except ValueError as error:  # a reference, a type that is not known, or no UTF-8
-        raise FormatError(f"{where} is not read: {printable(error):.200}") from None
+        raise FormatError(f"{where} is not read: {printable(error)}") from None
     if attribute.type == attribute.TENSOR:
         return array(value, where)
     if attribute.type not in (attribute.INT, attribute.INTS, attribute.FLOAT, attribute.FLOATS):
@@ -90,7 +90,7 @@ def array(tensor: TensorProto, where: str, files: ConstantFiles | None = None) -
             return np.frombuffer(tensor.raw_data, dtype.newbyteorder("<")).reshape(shape)
         return np.array(onnx_package().numpy_helper.to_array(tensor))
     except Exception as error:  # the package raises what NumPy raises
-        raise FormatError(f"constant is no {dtype} {shape}: {printable(error):.200}\n  in: {where}") from None
+        raise FormatError(f"constant is no {dtype} {shape}: {printable(error)}\n  in: {where}") from None
 
 
 def _mapped(
@@ -154,7 +154,7 @@ def onnx_package() -> Any:
         import onnx
     except Exception as error:  # protobuf refuses other versions of itself by errors of its own
         raise MissingPackageError(
-            f"an .onnx file is read by the package onnx, which cannot be imported: {printable(error):.200}\n"
+            f"an .onnx file is read by the package onnx, which cannot be imported: {printable(error)}\n"
             "  help: pip install symlayout[onnx]"
         ) from error
     return onnx

@@ -63,7 +63,7 @@ def _converted(value: Any, name: str) -> np.ndarray[Any, Any]:
         return np.asarray(memoryview(value))
     except Exception as error:  # the object's own code runs here and may raise anything
         raise ArrayError(
-            f"array {name} of type {type(value).__name__} cannot be read as an array: {printable(error):.200}\n"
+            f"array {name} of type {type(value).__name__} cannot be read as an array: {printable(error)}\n"
             "  help: pass a NumPy array, a buffer, or an object with __array_interface__ or __dlpack__ on the CPU"
         ) from error
 
@@ -123,7 +123,7 @@ def element_type(dtype: Any) -> np.dtype[Any]:
     except (TypeError, ValueError, SyntaxError) as error:  # NumPy parses lists of types as Python code
         packed = isinstance(dtype, str) and dtype.endswith("int4x2")
         remedy = "\n  help: two of its elements share a byte; give it to compile(dtype=...)" if packed else ""
-        raise ArrayError(f"{shown(dtype)} is not an element type: {printable(error):.200}{remedy}") from error
+        raise ArrayError(f"{shown(dtype)} is not an element type: {printable(error)}{remedy}") from error
     _check(made, "dtype")
     if made.subdtype is not None:
         raise ArrayError(f"dtype {made} is an array, not an element type\n  help: add its shape to the tensor's")
@@ -215,7 +215,7 @@ def fill_element(value: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
             raise ValueError("the value would change")
     except (TypeError, ValueError, OverflowError, FloatingPointError) as error:
         raise ArrayError(
-            f"fill {shown(value)} does not fit {dtype}: {printable(error):.200}\n"
+            f"fill {shown(value)} does not fit {dtype}: {printable(error)}\n"
             f"  help: fill with a value of {dtype}, or convert the input to a type that holds the fill"
         ) from error
     return made
