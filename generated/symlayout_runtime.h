@@ -2681,8 +2681,51 @@ SL_DEFINE_STREAMS(4)
  * Assumes: output and source do not overlap.
  * Needs: copy, fill, reach, split_join. */
 
+/* Turns of a loop: *count* of them read the source, *step* apart; the ones before and after these are fill.  All of
+ * them are written, *to_step* apart. */
+typedef struct {
+    int64_t before, count, after, to_step, step;
+} sl_dealt_turns;
+#define SL_ALL_TURNS(turns) ((turns).before + (turns).count + (turns).after)
+
+/* Planes of rows whose output is contiguous in each stream: *turns* of them, *count* rows each; the first one is number
+ * *plane* of the *planes* of its image.  The source moves by *leap* from plane to plane and by *jump* from the last
+ * plane to the next image; *gap* and *margin* elements of fill lie between.  *first* planes before them, 0
+ * or 1, and *last* planes after them are not written by whole vectors, which have *lanes* elements. */
+typedef struct {
+    int64_t turns, count, to_step, step, plane, planes, leap, jump, gap, margin, first, last, lanes;
+} sl_planes;
+
 /* The rows that follow, of k streams, a literal: to[c*to_step + i*to_stride + j] for 0 <= c < count, 0 <= i < k,
  * 0 <= j < columns, with i + k*j = n, is from[c*step + n] where low <= n < high, elsewhere *value*. */
+#if SL_HAS_SHUFFLES
+/* Runs the code that it is given for each row of each plane, but for the first *exact* rows, and fills in between by
+ * vectors of n, which may write over the begin of the next rows where there are no masks.  Fill of a line and more is
+ * fetched. */
+#define SL_FOR_EACH_DEALT(k, split, n, fill, exact, ...)                                                             \
+    {                                                                                                                \
+        const int64_t count = dealt->count, to_step = dealt->to_step, step = dealt->step;                            \
+        for (int64_t turn = 0, plane = dealt->plane;;) {                                                             \
+            const element *restrict out_of = from;                                                                   \
+            for (int64_t c = exact; c < count; ++c, to += to_step, out_of += step) {                                 \
+                sl_fetch_row(reach, to, to_stride, columns, k);                                                      \
+                __VA_ARGS__                                                                                          \
+            }                                                                                                        \
+            if (++turn >= dealt->turns)                                                                              \
+                break;                                                                                               \
+            const int turned = ++plane == dealt->planes;                                                             \
+            const int64_t gap = turned ? dealt->margin : dealt->gap;                                                 \
+            if (gap >= SL_LINE_LANES)                                                                                \
+                sl_fetch_row(reach, to, to_stride, gap, k);                                                          \
+            for (int64_t j = 0; j < gap; j += n)                                                                     \
+                for (int i = 0; i < k; ++i)                                                                          \
+                    split##_store(to + i * to_stride + j, fill, !SL_HAS_BYTE_MASKS, sl_min(n, gap - j));             \
+            to += gap;                                                                                               \
+            from += turned ? dealt->jump : dealt->leap;                                                              \
+            plane = turned ? 0 : plane;                                                                              \
+        }                                                                                                            \
+    }
+#endif
 #if SL_HAS_SHUFFLES && SL_HAS_BYTE_MASKS
 /* Defines the step of a row: vector i of the source is read where mask[i] has a bit, and is *fill* elsewhere. */
 #define SL_DEFINE_DEAL_STEP(name, split, vector, suffix, n)                                                          \
@@ -2704,8 +2747,8 @@ SL_DEFINE_DEAL_STEP(sl_deal_16, sl_split_16, sl_lanes_16, 16, SL_LANES_16)
 
 /* Rows by masks.  A vector may begin before the array: the mask has no bit there. */
 SL_ALWAYS_INLINE void sl_deal_rows(element *restrict to, int64_t to_stride, const element *restrict from,
-                                   int64_t columns, int64_t low, int64_t high, element value, int64_t count,
-                                   int64_t to_step, int64_t step, int reach, const int k)
+                                   int64_t columns, int64_t low, int64_t high, element value, const sl_planes *dealt,
+                                   int reach, const int k)
 {
     sl_lane lane;
     memcpy(&lane, &value, sizeof lane);
@@ -2714,52 +2757,44 @@ SL_ALWAYS_INLINE void sl_deal_rows(element *restrict to, int64_t to_stride, cons
     uint64_t mask[4], last[4];
     if (columns <= SL_LANES_16) {
         sl_deal_16_masks(mask, low, high, k);
-        for (int64_t c = 0; c < count; ++c, to += to_step, from += step) {
-            sl_fetch_row(reach, to, to_stride, columns, k);
-            sl_deal_16(to, to_stride, from, mask, k, 0, columns, (sl_lanes_16){0} + lane);
-        }
+        SL_FOR_EACH_DEALT(k, sl_split_wide, SL_STREAM_LANES, fill, 0,
+                          sl_deal_16(to, to_stride, out_of, mask, k, 0, columns, (sl_lanes_16){0} + lane);)
     } else if (columns < SL_STREAM_LANES) {
         sl_deal_wide_masks(mask, low, high, k);
-        for (int64_t c = 0; c < count; ++c, to += to_step, from += step) {
-            sl_fetch_row(reach, to, to_stride, columns, k);
-            sl_deal_wide(to, to_stride, from, mask, k, 0, columns, fill);
-        }
+        SL_FOR_EACH_DEALT(k, sl_split_wide, SL_STREAM_LANES, fill, 0,
+                          sl_deal_wide(to, to_stride, out_of, mask, k, 0, columns, fill);)
     } else if (columns == SL_STREAM_LANES + 1 && low <= k * SL_STREAM_LANES) { /* the last column by itself */
         sl_deal_wide_masks(mask, low, high, k);
-        for (int64_t c = 0; c < count; ++c, to += to_step, from += step) {
-            sl_fetch_row(reach, to, to_stride, columns, k);
-            sl_deal_wide(to, to_stride, from, mask, k, 1, SL_STREAM_LANES, fill);
+        SL_FOR_EACH_DEALT(k, sl_split_wide, SL_STREAM_LANES, fill, 0, {
+            sl_deal_wide(to, to_stride, out_of, mask, k, 1, SL_STREAM_LANES, fill);
             for (int i = 0; i < k; ++i)
-                to[i * to_stride + end] = k * end + i < high ? from[k * end + i] : value;
-        }
+                to[i * to_stride + end] = k * end + i < high ? out_of[k * end + i] : value;
+        })
     } else if (low <= k * SL_STREAM_LANES && high >= k * end) { /* only the first and the last vectors are cut */
         sl_deal_wide_masks(mask, low, high, k);
         sl_deal_wide_masks(last, low - k * end, high - k * end, k);
-        for (int64_t c = 0; c < count; ++c, to += to_step, from += step) {
-            sl_fetch_row(reach, to, to_stride, columns, k);
-            sl_deal_wide(to, to_stride, from, mask, k, 1, SL_STREAM_LANES, fill);
+        SL_FOR_EACH_DEALT(k, sl_split_wide, SL_STREAM_LANES, fill, 0, {
+            sl_deal_wide(to, to_stride, out_of, mask, k, 1, SL_STREAM_LANES, fill);
             for (int64_t j = SL_STREAM_LANES; j < end; j += SL_STREAM_LANES)
-                sl_split_wide(to + j, to_stride, from + k * j, k, 1, SL_STREAM_LANES);
+                sl_split_wide(to + j, to_stride, out_of + k * j, k, 1, SL_STREAM_LANES);
             if (end > 0)
-                sl_deal_wide(to + end, to_stride, from + k * end, last, k, 0, columns - end, fill);
-        }
+                sl_deal_wide(to + end, to_stride, out_of + k * end, last, k, 0, columns - end, fill);
+        })
     } else
-        for (int64_t c = 0; c < count; ++c, to += to_step, from += step) {
-            sl_fetch_row(reach, to, to_stride, columns, k);
+        SL_FOR_EACH_DEALT(k, sl_split_wide, SL_STREAM_LANES, fill, 0, {
             for (int64_t j = 0; j < columns; j += SL_STREAM_LANES) {
                 const int64_t column = sl_min(j, columns - SL_STREAM_LANES);
                 sl_deal_wide_masks(mask, low - k * column, high - k * column, k);
-                sl_deal_wide(to + column, to_stride, from + k * column, mask, k, 1, SL_STREAM_LANES, fill);
+                sl_deal_wide(to + column, to_stride, out_of + k * column, mask, k, 1, SL_STREAM_LANES, fill);
             }
-        }
+        })
 }
 #define SL_DEFINE_DEAL_ROWS(k)                                                                                       \
     SL_OUT_OF_LINE void sl_deal_rows_##k(element *restrict to, int64_t to_stride, const element *restrict from,      \
-                                         int64_t columns, int64_t low, int64_t inside, element value, int64_t count, \
-                                         int64_t to_step, int64_t step, int reach)                                   \
+                                         int64_t columns, int64_t low, int64_t high, element value,                  \
+                                         const sl_planes *dealt, int reach)                                          \
     {                                                                                                                \
-        sl_deal_rows(to, to_stride, from, columns, low, sl_min(low + sl_max(inside, 0), k * columns), value, count,  \
-                     to_step, step, reach, k);                                                                       \
+        sl_deal_rows(to, to_stride, from, columns, low, high, value, dealt, reach, k);                               \
     }
 SL_DEFINE_DEAL_ROWS(2)
 SL_DEFINE_DEAL_ROWS(3)
@@ -2792,7 +2827,7 @@ static const unsigned char sl_inside[96] = {SL_LIST_64(SL_IS_INSIDE, 0, 32), SL_
             v[i] = ((vector)sl_load_##suffix(from + i * n) & inside[i]) | outside[i];                                \
         split##_out(to, to_stride, v, k, 1, n);                                                                      \
     }
-#if SL_VECTOR_BYTES == 16 && SL_HAS_GROUP_SHUFFLES
+#if SL_HAS_GROUP_SHUFFLES
 /* The last columns of two streams, where half a vector of each holds them: one vector of both. */
 SL_ALWAYS_INLINE void sl_deal_half(element *restrict to, int64_t to_stride, const element *from, sl_lanes_16 inside,
                                    sl_lanes_16 outside)
@@ -2803,18 +2838,34 @@ SL_ALWAYS_INLINE void sl_deal_half(element *restrict to, int64_t to_stride, cons
     const uint64_t odd = both[1];
     memcpy(to + to_stride, &odd, 8);
 }
+#if SL_VECTOR_BYTES > 16
+#define SL_LANES_OF_16 sl_deal_rows_16_lanes
+#else
+#define SL_LANES_OF_16 sl_deal_rows_wide_lanes
+#endif
+/* Rows of two streams that half a vector of each holds. */
+#define SL_DEAL_IN_HALF(k, split, n)                                                                                 \
+    if (k == 2 && n * SL_ELEMENT_SIZE == 8 && columns <= n && !exact) {                                              \
+        sl_lanes_16 within[4], beside[4];                                                                            \
+        SL_LANES_OF_16(within, beside, low, high, value, 1);                                                         \
+        SL_FOR_EACH_DEALT(k, split, n, fill, 0,                                                                      \
+                          sl_deal_half(to, to_stride, out_of, within[0], beside[0]);)                                \
+    } else
+#else
+#define SL_DEAL_IN_HALF(k, split, n)
+#endif
+#if SL_HAS_GROUP_SHUFFLES && SL_VECTOR_BYTES == 16
 #define SL_DEAL_BY_HALF(k, n, name, split)                                                                           \
     else if (k == 2 && n == SL_LANES_16 && (columns - 1) % n < n / 2 && high >= columns * 2 - n) {                   \
         const int64_t end = columns - n / 2;                                                                         \
         sl_lanes_16 last_inside[4], last_outside[4];                                                                 \
         sl_deal_rows_wide_lanes(last_inside, last_outside, low - k * end, high - k * end, value, 1);                 \
-        for (int64_t c = 0; c < count; ++c, to += to_step, from += step) {                                           \
-            sl_fetch_row(reach, to, to_stride, columns, k);                                                          \
-            name##_step(to, to_stride, from, inside, outside, k);                                                    \
+        SL_FOR_EACH_DEALT(k, split, n, fill, 0, {                                                                    \
+            name##_step(to, to_stride, out_of, inside, outside, k);                                                  \
             for (int64_t j = n; j < end; j += n)                                                                     \
-                split(to + j, to_stride, from + k * j, k, 1, n);                                                     \
-            sl_deal_half(to + end, to_stride, from + k * end, last_inside[0], last_outside[0]);                      \
-        }                                                                                                            \
+                split(to + j, to_stride, out_of + k * j, k, 1, n);                                                   \
+            sl_deal_half(to + end, to_stride, out_of + k * end, last_inside[0], last_outside[0]);                    \
+        })                                                                                                           \
     }
 #else
 #define SL_DEAL_BY_HALF(k, n, name, split)
@@ -2822,19 +2873,18 @@ SL_ALWAYS_INLINE void sl_deal_half(element *restrict to, int64_t to_stride, cons
 
 #define SL_DEFINE_DEAL_ROWS(name, k, split, vector, n)                                                               \
     SL_OUT_OF_LINE void name##_##k(element *restrict to, int64_t to_stride, const element *restrict from,            \
-                                   int64_t columns, int64_t low, int64_t high, sl_lane value, int64_t count,         \
-                                   int64_t exact, int64_t to_step, int64_t step, int reach)                          \
+                                   int64_t columns, int64_t low, int64_t high, sl_lane value,                        \
+                                   const sl_planes *dealt, int64_t exact, int reach)                                 \
     {                                                                                                                \
+        const vector fill = (vector){0} + value;                                                                     \
         vector inside[4], outside[4];                                                                                \
         name##_lanes(inside, outside, low, high, value, k);                                                          \
+        SL_DEAL_IN_HALF(k, split, n)                                                                                 \
         if (columns <= n) {                                                                                          \
-            for (int64_t c = exact; c < count; ++c, to += to_step, from += step) {                                   \
-                sl_fetch_row(reach, to, to_stride, columns, k);                                                      \
-                name##_step(to, to_stride, from, inside, outside, k);                                                \
-            }                                                                                                        \
+            SL_FOR_EACH_DEALT(k, split, n, fill, exact, name##_step(to, to_stride, out_of, inside, outside, k);)     \
             if (exact && columns >= n / 2) {                                                                         \
                 element row[4 * n];                                                                                  \
-                name##_step(row, n, from, inside, outside, k);                                                       \
+                name##_step(row, n, from + (dealt->count - 1) * dealt->step, inside, outside, k);                    \
                 for (int i = 0; i < k; ++i)                                                                          \
                     sl_copy_overlapping_ends((unsigned char *)(to + i * to_stride), (unsigned char *)(row + i * n),  \
                                              (size_t)columns * SL_ELEMENT_SIZE, sizeof(vector) / 2);                 \
@@ -2842,25 +2892,23 @@ SL_ALWAYS_INLINE void sl_deal_half(element *restrict to, int64_t to_stride, cons
         } else if (columns == n + 1) { /* the last column by itself */                                               \
             element other;                                                                                           \
             memcpy(&other, &value, sizeof other);                                                                    \
-            for (int64_t c = 0; c < count; ++c, to += to_step, from += step) {                                       \
-                sl_fetch_row(reach, to, to_stride, columns, k);                                                      \
-                name##_step(to, to_stride, from, inside, outside, k);                                                \
+            SL_FOR_EACH_DEALT(k, split, n, fill, 0, {                                                                \
+                name##_step(to, to_stride, out_of, inside, outside, k);                                              \
                 for (int i = 0; i < k; ++i)                                                                          \
-                    to[i * to_stride + n] = k * n + i < high ? from[k * n + i] : other;                              \
-            }                                                                                                        \
+                    to[i * to_stride + n] = k * n + i < high ? out_of[k * n + i] : other;                            \
+            })                                                                                                       \
         }                                                                                                            \
         SL_DEAL_BY_HALF(k, n, name, split)                                                                           \
         else {                                                                                                       \
             const int64_t end = columns - n;                                                                         \
             vector last_inside[4], last_outside[4];                                                                  \
             name##_lanes(last_inside, last_outside, low - k * end, high - k * end, value, k);                        \
-            for (int64_t c = 0; c < count; ++c, to += to_step, from += step) {                                       \
-                sl_fetch_row(reach, to, to_stride, columns, k);                                                      \
-                name##_step(to, to_stride, from, inside, outside, k);                                                \
+            SL_FOR_EACH_DEALT(k, split, n, fill, 0, {                                                                \
+                name##_step(to, to_stride, out_of, inside, outside, k);                                              \
                 for (int64_t j = n; j < end; j += n)                                                                 \
-                    split(to + j, to_stride, from + k * j, k, 1, n);                                                 \
-                name##_step(to + end, to_stride, from + k * end, last_inside, last_outside, k);                      \
-            }                                                                                                        \
+                    split(to + j, to_stride, out_of + k * j, k, 1, n);                                               \
+                name##_step(to + end, to_stride, out_of + k * end, last_inside, last_outside, k);                    \
+            })                                                                                                       \
         }                                                                                                            \
     }
 #if SL_VECTOR_BYTES > 16
@@ -2919,6 +2967,26 @@ SL_ALWAYS_INLINE void sl_deal_plain(element *restrict to, int64_t to_stride, con
             }
 }
 
+#if SL_HAS_SHUFFLES
+/* The lanes of vectors for rows, and whether rows are dealt out by them; each row may be written over the begin of the
+ * next one if rows *follow* each other. */
+SL_INLINE int64_t sl_dealt_lanes(int64_t columns, int follow)
+{
+    const int64_t n = columns > SL_LANES_16 && (follow || columns >= SL_STREAM_LANES) ? SL_STREAM_LANES : SL_LANES_16;
+#ifdef SL_LANES_8
+    if (columns <= SL_LANES_8 || (columns < n && !follow))
+        return SL_LANES_8;
+#else
+    (void)follow;
+#endif
+    return n;
+}
+SL_ALWAYS_INLINE int sl_is_dealt(int64_t n, int64_t columns, int64_t low, int64_t high, const int k)
+{
+    return low < high && low <= k * n && high >= k * (columns - n) && (k != 3 || SL_HAS_BYTE_SHUFFLES);
+}
+#endif
+
 /* How many rows are dealt out by vectors: *count* of them, after the *first*. */
 typedef struct {
     int64_t lanes, first, count;
@@ -2935,13 +3003,8 @@ SL_ALWAYS_INLINE sl_dealt_rows sl_choose_dealt(int64_t start, int64_t size, int6
     (void)start, (void)size, (void)columns, (void)low, (void)high, (void)count, (void)to_step, (void)step, (void)k;
 #else
     const int follow = to_step == columns; /* a row may be written over the begin of the next one */
-    int64_t n = columns > SL_LANES_16 && (follow || columns >= SL_STREAM_LANES) ? SL_STREAM_LANES : SL_LANES_16;
-#ifdef SL_LANES_8
-    if (columns <= SL_LANES_8 || (columns < n && !follow))
-        n = SL_LANES_8;
-#endif
-    if (columns < (follow ? n / 2 : n) || low >= high || low > k * n || high < k * (columns - n) ||
-        (step <= 0 && count > 1) || (k == 3 && !SL_HAS_BYTE_SHUFFLES))
+    const int64_t n = sl_dealt_lanes(columns, follow);
+    if (columns < (follow ? n / 2 : n) || (step <= 0 && count > 1) || !sl_is_dealt(n, columns, low, high, k))
         return rows;
     const int64_t each = sl_max(step, 1), last = start + (count - 1) * step;
     const int64_t begin = size ? 0 : start + sl_max(low, 0), end = size ? size : last + high;
@@ -2954,88 +3017,207 @@ SL_ALWAYS_INLINE sl_dealt_rows sl_choose_dealt(int64_t start, int64_t size, int6
 }
 #endif
 
-/* Writes *value* into *rows* rows of each of k streams, *to_step* apart. */
-SL_ALWAYS_INLINE void sl_deal_fill(element *restrict to, int64_t to_stride, int64_t columns, element value,
-                                   int64_t rows, int64_t to_step, const int k)
+#if SL_HAS_SHUFFLES
+/* The planes of *turns*, of rows, of planes and of images, that are written at once, but for the outer *first* and
+ * *last* of them: none where they are not contiguous. */
+SL_INLINE sl_planes sl_contiguous_planes(int64_t columns, const sl_dealt_turns turns[3], int64_t first, int64_t last)
 {
-    const int follow = to_step == columns;
-    for (int64_t c = 0; c < (follow ? rows > 0 : rows); ++c)
-        for (int i = 0; i < k; ++i)
-            sl_fill(to, c * to_step + i * to_stride, value, follow ? rows * columns : columns);
+    const sl_dealt_turns rows = turns[0], planes = turns[1], images = turns[2];
+    const int64_t plane = SL_ALL_TURNS(rows) * columns, image = SL_ALL_TURNS(planes) * plane;
+    sl_planes dealt = {0};
+    if (rows.count <= 0 || (SL_ALL_TURNS(rows) > 1 && rows.to_step != columns) ||
+        (SL_ALL_TURNS(planes) > 1 && planes.to_step != plane) ||
+        (SL_ALL_TURNS(images) > 1 && images.to_step != image))
+        return dealt;
+    dealt.turns = planes.count * images.count - first - last;
+    dealt.count = rows.count;
+    dealt.to_step = columns;
+    dealt.step = rows.step;
+    dealt.plane = first && planes.count > 1;
+    dealt.planes = planes.count;
+    dealt.leap = planes.step;
+    dealt.jump = images.step - (planes.count - 1) * planes.step;
+    dealt.gap = (rows.before + rows.after) * columns;
+    dealt.margin = dealt.gap + (planes.before + planes.after) * plane;
+    dealt.first = first;
+    dealt.last = last;
+    return dealt;
+}
+#endif
+#if SL_HAS_SHUFFLES && SL_HAS_BYTE_MASKS
+#define sl_choose_planes(start, size, columns, low, high, turns, k) sl_contiguous_planes(columns, turns, 0, 0)
+#elif SL_HAS_SHUFFLES
+/* The planes that vectors write whole: not the first one if they would read before the source, nor the last ones if
+ * they would read behind it, or write behind the output. */
+SL_ALWAYS_INLINE sl_planes sl_choose_planes(int64_t start, int64_t size, int64_t columns, int64_t low, int64_t high,
+                                            const sl_dealt_turns turns[3], const int k)
+{
+    const sl_dealt_turns rows = turns[0], planes = turns[1], images = turns[2];
+    const int64_t n = sl_dealt_lanes(columns, 1), total = planes.count * images.count;
+    /* The least from a plane to another one, and where vectors read last in the last plane. */
+    const int64_t least = planes.count <= 1 ? images.step
+                          : images.count <= 1 ? planes.step
+                                              : sl_min(planes.step, images.step);
+    const int64_t last = start + (images.count - 1) * images.step + (planes.count - 1) * planes.step +
+                         (rows.count - 1) * rows.step + k * sl_max(columns, n);
+    const int64_t before = start < 0, behind = columns < n ? 1 + n / (SL_ALL_TURNS(rows) * columns) : last > size;
+    sl_planes dealt = {0};
+    if (total <= 1 + before + behind || rows.count <= 0 || least <= 0 || rows.step <= 0 ||
+        !sl_is_dealt(n, columns, low, high, k) || start + least < 0 || last - least > size)
+        return dealt;
+    dealt = sl_contiguous_planes(columns, turns, before, behind);
+    dealt.lanes = n;
+    return dealt;
+}
+#endif
+
+/* Writes *value* into each of k streams from *begin* to *end*. */
+SL_ALWAYS_INLINE void sl_deal_fill(element *restrict to, int64_t to_stride, int64_t begin, int64_t end, element value,
+                                   const int k)
+{
+    for (int i = 0; i < k; ++i)
+        sl_fill(to, begin + i * to_stride, value, end - begin);
 }
 
-/* to[at + c*to_step + i*to_stride + j] for 0 <= c < before + count + after, 0 <= i < k, 0 <= j < columns, with
- * i + k*j = n: for *count* rows from row *before* on, from[start + (c - before)*step + n] where low <= n < low +
- * inside; elsewhere *value*.  The source has *size* elements, 0 where that is unknown.  Vectors may read what lies
- * beside a row in it.  *reach* is the output's.  Inline: most calls are of few rows. */
-#define SL_DECLARE_DEAL(name)                                                                                        \
-    SL_INLINE void name(element *restrict to, int64_t at, int64_t to_stride, const element *restrict from,           \
-                        int64_t start, int64_t size, int64_t columns, int64_t low, int64_t inside, element value,    \
-                        int64_t before, int64_t count, int64_t after, int64_t to_step, int64_t step, int reach)
-#if SL_HAS_SHUFFLES && SL_HAS_BYTE_MASKS
-#define SL_DEFINE_DEAL(k)                                                                                            \
-    SL_DECLARE_DEAL(sl_deal_##k)                                                                                     \
-    {                                                                                                                \
-        (void)size;                                                                                                  \
-        to += at;                                                                                                    \
-        sl_deal_fill(to, to_stride, columns, value, before, to_step, k);                                             \
-        to += before * to_step;                                                                                      \
-        sl_deal_rows_##k(to, to_stride, from + start, columns, low, inside, value, count, to_step, step, reach);     \
-        sl_deal_fill(to + count * to_step, to_stride, columns, value, after, to_step, k);                            \
-    }
-#else
-#define SL_DEFINE_DEAL_PLAIN(k)                                                                                      \
-    SL_OUT_OF_LINE void sl_deal_plain_##k(element *restrict to, int64_t to_stride, const element *restrict from,     \
-                                          int64_t start, int64_t columns, int64_t low, int64_t high, element value,  \
-                                          int64_t count, int64_t to_step, int64_t step)                              \
-    {                                                                                                                \
-        sl_deal_plain(to, to_stride, from, start, columns, low, high, value, count, to_step, step, k);               \
-    }
-SL_DEFINE_DEAL_PLAIN(2)
-SL_DEFINE_DEAL_PLAIN(3)
-SL_DEFINE_DEAL_PLAIN(4)
+/* The same for *count* rows, *to_step* apart. */
+SL_ALWAYS_INLINE void sl_deal_fill_rows(element *restrict to, int64_t to_stride, int64_t columns, element value,
+                                        int64_t count, int64_t to_step, const int k)
+{
+    const int follow = to_step == columns;
+    for (int64_t c = 0; c < (follow ? count > 0 : count); ++c)
+        sl_deal_fill(to, to_stride, c * to_step, c * to_step + (follow ? count * columns : columns), value, k);
+}
+
+/* The function *name* of k streams, a literal. */
+#define SL_OF_STREAMS(name, k) ((k) == 2 ? name##_2 : (k) == 3 ? name##_3 : name##_4)
 #if SL_HAS_SHUFFLES
-#define SL_DEAL_ROWS(suffix, k)                                                                                      \
-    sl_deal_rows_##suffix##_##k(to + rows.first * to_step, to_stride, from + start + rows.first * step, columns,     \
-                                low, high, lane, rows.count, exact, to_step, step, reach)
-#ifdef SL_LANES_8
-#define SL_DEAL_ROWS_8(k) else if (rows.lanes == SL_LANES_8) SL_DEAL_ROWS(8, k);
+/* Planes by masks, or by vectors of the lanes that were chosen; the last *exact* rows of one plane by themselves. */
+SL_ALWAYS_INLINE void sl_deal_planes(element *restrict to, int64_t to_stride, const element *restrict from,
+                                     int64_t columns, int64_t low, int64_t high, element value,
+                                     const sl_planes *dealt, int64_t exact, int reach, const int k)
+{
+#if SL_HAS_BYTE_MASKS
+    (void)exact;
+    SL_OF_STREAMS(sl_deal_rows, k)(to, to_stride, from, columns, low, high, value, dealt, reach);
 #else
-#define SL_DEAL_ROWS_8(k)
+    sl_lane lane;
+    memcpy(&lane, &value, sizeof lane);
+#ifdef SL_LANES_8
+    if (dealt->lanes == SL_LANES_8)
+        SL_OF_STREAMS(sl_deal_rows_8, k)(to, to_stride, from, columns, low, high, lane, dealt, exact, reach);
+    else
 #endif
 #if SL_VECTOR_BYTES > 16
-#define SL_DEAL_ROWS_16(k) else if (rows.lanes == SL_LANES_16) SL_DEAL_ROWS(16, k);
-#else
-#define SL_DEAL_ROWS_16(k)
+    if (dealt->lanes == SL_LANES_16)
+        SL_OF_STREAMS(sl_deal_rows_16, k)(to, to_stride, from, columns, low, high, lane, dealt, exact, reach);
+    else
 #endif
-#define SL_DEAL_BY_VECTORS(k)                                                                                        \
-    sl_lane lane;                                                                                                    \
-    memcpy(&lane, &value, sizeof lane);                                                                              \
-    const int64_t exact = columns < rows.lanes && after <= 0 && rows.first + rows.count == count;                    \
-    if (rows.count == 0) {                                                                                           \
-    }                                                                                                                \
-    SL_DEAL_ROWS_8(k) SL_DEAL_ROWS_16(k) else SL_DEAL_ROWS(wide, k)
-#else
-#define SL_DEAL_BY_VECTORS(k) (void)rows, (void)reach
+        SL_OF_STREAMS(sl_deal_rows_wide, k)(to, to_stride, from, columns, low, high, lane, dealt, exact, reach);
 #endif
-#define SL_DEFINE_DEAL(k)                                                                                            \
-    SL_DECLARE_DEAL(sl_deal_##k)                                                                                     \
-    {                                                                                                                \
-        const int64_t high = sl_min(low + sl_max(inside, 0), k * columns);                                           \
-        to += at;                                                                                                    \
-        sl_deal_fill(to, to_stride, columns, value, before, to_step, k);                                             \
-        to += before * to_step;                                                                                      \
-        const sl_dealt_rows rows = sl_choose_dealt(start, size, columns, low, high, count, to_step, step, k);        \
-        if (rows.first > 0)                                                                                          \
-            sl_deal_plain_##k(to, to_stride, from, start, columns, low, high, value, rows.first, to_step, step);     \
-        SL_DEAL_BY_VECTORS(k);                                                                                       \
-        const int64_t done = rows.first + rows.count;                                                                \
-        if (done < count)                                                                                            \
-            sl_deal_plain_##k(to + done * to_step, to_stride, from, start + done * step, columns, low, high, value,  \
-                              count - done, to_step, step);                                                          \
-        sl_deal_fill(to + count * to_step, to_stride, columns, value, after, to_step, k);                            \
+}
+#endif
+/* One plane, whose *count* rows are followed by *after* rows of fill that are written later. */
+SL_ALWAYS_INLINE void sl_deal_plane(element *restrict to, int64_t to_stride, const element *restrict from,
+                                    int64_t start, int64_t size, int64_t columns, int64_t low, int64_t high,
+                                    element value, int64_t count, int64_t after, int64_t to_step, int64_t step,
+                                    int reach, const int k)
+{
+#if SL_HAS_SHUFFLES && SL_HAS_BYTE_MASKS
+    const sl_planes dealt = {.turns = 1, .count = count, .to_step = to_step, .step = step};
+    (void)size, (void)after;
+    sl_deal_planes(to, to_stride, from + start, columns, low, high, value, &dealt, 0, reach, k);
+#else
+    const sl_dealt_rows rows = sl_choose_dealt(start, size, columns, low, high, count, to_step, step, k);
+    const int64_t done = rows.first + rows.count;
+#if SL_HAS_SHUFFLES
+    const sl_planes dealt = {
+        .turns = 1, .count = rows.count, .to_step = to_step, .step = step, .lanes = rows.lanes};
+    if (rows.count > 0)
+        sl_deal_planes(to + rows.first * to_step, to_stride, from + start + rows.first * step, columns, low, high,
+                       value, &dealt, columns < rows.lanes && after <= 0 && done == count, reach, k);
+#else
+    (void)after, (void)reach;
+#endif
+    for (int after_them = 0; after_them < 2; ++after_them) { /* the rows before those by vectors, and after them */
+        const int64_t c = after_them ? done : 0, end = after_them ? count : rows.first;
+        if (c < end)
+            sl_deal_plain(to + c * to_step, to_stride, from, start + c * step, columns, low, high, value, end - c,
+                          to_step, step, k);
     }
 #endif
+}
+#define SL_DEFINE_DEAL_PLANE(k)                                                                                      \
+    SL_OUT_OF_LINE void sl_deal_plane_##k(element *restrict to, int64_t to_stride, const element *restrict from,     \
+                                          int64_t start, int64_t size, int64_t columns, int64_t low, int64_t high,   \
+                                          element value, int64_t count, int64_t after, int64_t to_step,              \
+                                          int64_t step, int reach)                                                   \
+    {                                                                                                                \
+        sl_deal_plane(to, to_stride, from, start, size, columns, low, high, value, count, after, to_step, step,      \
+                      reach, k);                                                                                     \
+    }
+SL_DEFINE_DEAL_PLANE(2)
+SL_DEFINE_DEAL_PLANE(3)
+SL_DEFINE_DEAL_PLANE(4)
+
+/* to[c*rows.to_step + p*planes.to_step + m*images.to_step + i*to_stride + j] for all turns of *turns*, which are rows,
+ * planes and images, 0 <= i < k, 0 <= j < columns, with i + k*j = n: where c, p and m all number a turn that reads the
+ * source, it is from[start + (c - rows.before)*rows.step + ... + n] where low <= n < high; elsewhere *value*.  The
+ * source has *size* elements, 0 where that is unknown.  Vectors may read what lies beside a row in it.  *reach* is the
+ * output's. */
+SL_ALWAYS_INLINE void sl_deal(element *restrict to, int64_t to_stride, const element *restrict from, int64_t start,
+                              int64_t size, int64_t columns, int64_t low, int64_t high, element value,
+                              const sl_dealt_turns turns[3], int reach, const int k)
+{
+    const sl_dealt_turns rows = turns[0], planes = turns[1], images = turns[2];
+#if SL_HAS_SHUFFLES
+    const sl_planes dealt = sl_choose_planes(start, size, columns, low, high, turns, k);
+    if (dealt.turns > 0) { /* each stream is written from its begin to its end */
+        const int64_t plane = SL_ALL_TURNS(rows) * columns, image = SL_ALL_TURNS(planes) * plane;
+        const int64_t begin = images.before * image + planes.before * plane + rows.before * columns;
+        const int64_t written = rows.count * columns, total = planes.count * images.count;
+        int64_t end = begin + written; /* of the plane that was written last */
+        sl_deal_fill(to, to_stride, 0, begin, value, k);
+        for (int64_t turn = 0; turn < total; ++turn) {
+            const int64_t m = turn / planes.count, p = turn % planes.count, at = begin + m * image + p * plane;
+            const int64_t row = start + m * images.step + p * planes.step;
+            if (turn > 0)
+                sl_deal_fill(to, to_stride, end, at, value, k);
+            if (turn == dealt.first) {
+                sl_deal_planes(to + at, to_stride, from + row, columns, low, high, value, &dealt, 0, reach, k);
+                turn += dealt.turns - 1;
+            } else
+                SL_OF_STREAMS(sl_deal_plane, k)(to + at, to_stride, from, row, size, columns, low, high, value,
+                                                rows.count, 0, columns, rows.step, reach);
+            end = begin + turn / planes.count * image + turn % planes.count * plane + written;
+        }
+        sl_deal_fill(to, to_stride, end, SL_ALL_TURNS(images) * image, value, k);
+        return;
+    }
+#endif
+    for (int64_t m = -images.before; m < images.count + images.after; ++m)
+        for (int64_t p = -planes.before; p < planes.count + planes.after; ++p) {
+            const int is_dealt = m >= 0 && m < images.count && p >= 0 && p < planes.count;
+            const int64_t before = is_dealt ? rows.before : SL_ALL_TURNS(rows);
+            const int64_t count = is_dealt ? rows.count : 0, after = is_dealt ? rows.after : 0;
+            element *into = to + (m + images.before) * images.to_step + (p + planes.before) * planes.to_step;
+            sl_deal_fill_rows(into, to_stride, columns, value, before, rows.to_step, k);
+            into += before * rows.to_step;
+            if (count > 0) {
+                const int64_t row = start + m * images.step + p * planes.step;
+                SL_OF_STREAMS(sl_deal_plane, k)(into, to_stride, from, row, size, columns, low, high, value, count,
+                                                after, rows.to_step, rows.step, reach);
+            }
+            sl_deal_fill_rows(into + count * rows.to_step, to_stride, columns, value, after, rows.to_step, k);
+        }
+}
+#define SL_DEFINE_DEAL(k)                                                                                            \
+    SL_INLINE void sl_deal_##k(element *restrict to, int64_t at, int64_t to_stride, const element *restrict from,    \
+                               int64_t start, int64_t size, int64_t columns, int64_t low, int64_t inside,            \
+                               element value, const sl_dealt_turns turns[3], int reach)                              \
+    {                                                                                                                \
+        sl_deal(to + at, to_stride, from, start, size, columns, low, sl_min(low + sl_max(inside, 0), k * columns),   \
+                value, turns, reach, k);                                                                             \
+    }
 SL_DEFINE_DEAL(2)
 SL_DEFINE_DEAL(3)
 SL_DEFINE_DEAL(4)

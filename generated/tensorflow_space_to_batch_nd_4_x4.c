@@ -25,9 +25,8 @@ int32_t tensorflow_space_to_batch_nd_4_x4_part(int64_t part, int64_t parts, cons
     sl_part share = {part, parts};
     int64_t i0_0_begin, i0_0_end;
     sl_share_last(&share, 2, &i0_0_begin, &i0_0_end);
-    for (int64_t i0_0 = i0_0_begin; i0_0 < i0_0_end; ++i0_0) {  /* output axis 0, a digit of it < 2 */
-        sl_deal_2(to, 12*i0_0, 6, from0, 4*i0_0 - 2, 16, 3, 2, 4, fill0, 0, 2, 0, 3, 8, reach);
-    }
+    sl_deal_2(to, 12*i0_0_begin, 6, from0, 4*i0_0_begin - 2, 16, 3, 2, 4, fill0, (const sl_dealt_turns[]){{0,
+            2, 0, 3, 8}, {0, i0_0_end - i0_0_begin, 0, 12, 4}, {0, 1, 0, 0, 0}}, reach);
     if (reach == SL_FAR)
         sl_store_fence();
     return SL_OK;

@@ -118,11 +118,14 @@ def execute_one(statement: Statement, values: dict[str, int], sources: tuple[str
                 for j in range(value(count)):
                     yield value(to) + i * value(to_step) + j, ("fill", fill), False
         case Deal(to, to_stride, streams, columns, source, size, start, low, inside, fill):
-            before, inner, after = (value(e) for e in (statement.before, statement.count, statement.after))
-            for c, i, j in itertools.product(range(-before, inner + after), range(streams), range(value(columns))):
-                at, k = value(to) + (c + before) * value(statement.to_step) + i * value(to_stride) + j, i + streams * j
-                offset = value(start) + c * value(statement.step) + k
-                dealt = 0 <= c < inner and 0 <= k - value(low) < value(inside)
+            levels = (statement.images, statement.planes, statement.rows)
+            spans = [range(-value(t.before), value(t.count) + value(t.after)) for t in levels]
+            for at_turn, i, j in itertools.product(itertools.product(*spans), range(streams), range(value(columns))):
+                at, k = value(to) + i * value(to_stride) + j, i + streams * j
+                at += sum((a + value(t.before)) * value(t.to_step) for a, t in zip(at_turn, levels, strict=True))
+                offset = value(start) + k + sum(a * value(t.step) for a, t in zip(at_turn, levels, strict=True))
+                dealt = all(0 <= a < value(t.count) for a, t in zip(at_turn, levels, strict=True))
+                dealt = dealt and 0 <= k - value(low) < value(inside)
                 assert not dealt or not value(size) or 0 <= offset < value(size)
                 yield at, (sources[source], offset) if dealt else ("fill", fill), False
         case CutGrid(to, to_leap, to_step, source, start, leap, step, turns, rows, count, low, inside, fill):

@@ -424,8 +424,9 @@ def _deal(leaf: Deal, show: _Printer) -> str:
     written = f"to, {show(leaf.to)}, {show(leaf.to_stride)}"
     read = f"from{leaf.source}, {show(leaf.start)}, {show(leaf.size)}"
     row = f"{show(leaf.columns)}, {show(leaf.low)}, {show(leaf.inside)}, fill{leaf.fill}"
-    turns = ", ".join(map(show, (leaf.before, leaf.count, leaf.after, leaf.to_step, leaf.step)))
-    return f"sl_deal_{leaf.streams}({written}, {read}, {row}, {turns}, reach);"
+    loops = [(t.before, t.count, t.after, t.to_step, t.step) for t in (leaf.rows, leaf.planes, leaf.images)]
+    turns = ", ".join(f"{{{', '.join(map(show, loop))}}}" for loop in loops)
+    return f"sl_deal_{leaf.streams}({written}, {read}, {row}, (const sl_dealt_turns[]){{{turns}}}, reach);"
 
 
 def _cut_grid(leaf: CutGrid, show: _Printer, plan: str) -> str:

@@ -248,16 +248,35 @@ class Transpose:
 
 
 @dataclass(frozen=True, slots=True)
+class Turns:
+    """Turns of a loop, *to_step* apart in the output: *count* of them, *step* apart in the source, between others.
+
+    The *before* turns before them and the *after* ones after them are fill.
+    """
+
+    before: Expr = ZERO
+    count: Expr = ONE
+    after: Expr = ZERO
+    to_step: Expr = ZERO
+    step: Expr = ZERO
+
+
+ONCE = Turns()
+"""A loop of one turn."""
+
+
+@dataclass(frozen=True, slots=True)
 class Deal:
     """Deal padded rows out to *streams* streams of *columns* elements each.
 
     ``output[to + i*to_stride + j]`` for ``i < streams``, ``j < columns`` becomes ``source[start + k]`` with
-    ``k = i + streams*j`` if ``low <= k < low + inside``, else *fill*.  This is done *count* times; from one to the
-    next *to* grows by *to_step*, *start* by *step*.  *before* such rows before them, the first one at *to*, and *after*
-    rows after them are *fill*.
+    ``k = i + streams*j`` if ``low <= k < low + inside``, else *fill*.  This is done for all turns of *rows*, *planes*
+    and *images*; what is before or after in any of these is *fill*.
 
     Attributes
     ----------
+    to : where the first turn is written, which may be fill.
+    start : where the first row inside begins.
     size : the number of elements of the source, 0 if it is not known: vectors may read beside a row.
     """
 
@@ -271,25 +290,24 @@ class Deal:
     low: Expr
     inside: Expr
     fill: int
-    before: Expr = ZERO
-    count: Expr = ONE
-    after: Expr = ZERO
-    to_step: Expr = ZERO
-    step: Expr = ZERO
+    rows: Turns = ONCE
+    planes: Turns = ONCE
+    images: Turns = ONCE
 
-    def repeated(self, ends: tuple[Expr, Expr, Expr, Expr], to: tuple[Expr, Expr], start: tuple[Expr, Expr]) -> Deal:
-        """Return so many such rows: see `dealt_rows.repeated`; of *to* and *start*, the step and what is left."""
+    def repeated(
+        self, ends: tuple[Expr, Expr, Expr, Expr], to: tuple[Expr, Expr], start: tuple[Expr, Expr]
+    ) -> Deal | None:
+        """Return so many of it: see `dealt_rows.repeated`; of *to* and *start*, the step and what is left.
+
+        None where all three loops are in use.
+        """
+        free = [name for name in ("rows", "planes", "images") if getattr(self, name) == ONCE]
+        if not free:
+            return None
         begin, first, last, end = ends
-        return replace(
-            self,
-            to=add(mul(to[0], begin), to[1]),
-            start=add(mul(start[0], first), start[1]),
-            before=subtract(first, begin),
-            count=subtract(last, first),
-            after=subtract(end, last),
-            to_step=to[0],
-            step=start[0],
-        )
+        turns = Turns(subtract(first, begin), subtract(last, first), subtract(end, last), to[0], start[0])
+        loop: Any = {free[0]: turns}
+        return replace(self, to=add(mul(to[0], begin), to[1]), start=add(mul(start[0], first), start[1]), **loop)
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,9 +339,16 @@ class CutGrid:
     to_jump: Expr = ZERO
     jump: Expr = ZERO
 
-    def repeated(self, ends: tuple[Expr, Expr, Expr, Expr], to: tuple[Expr, Expr], start: tuple[Expr, Expr]) -> CutGrid:
-        """Return so many such grids: see `dealt_rows.repeated`; of *to* and *start*, the step and what is left."""
+    def repeated(
+        self, ends: tuple[Expr, Expr, Expr, Expr], to: tuple[Expr, Expr], start: tuple[Expr, Expr]
+    ) -> CutGrid | None:
+        """Return so many such grids: see `dealt_rows.repeated`; of *to* and *start*, the step and what is left.
+
+        None where the loop is in use.
+        """
         begin, first, last, end = ends
+        if (self.before, self.high, self.after) != (ZERO, ONE, ZERO):
+            return None
         return replace(
             self,
             to=add(mul(to[0], begin), to[1]),
@@ -446,7 +471,7 @@ def _named_fields(annotation: str) -> dict[type, tuple[str, ...]]:
     return {kind: tuple(f.name for f in fields(kind) if f.type == annotation) for kind in get_args(Statement)}
 
 
-_EXPRESSIONS, _AXES = _named_fields("Expr"), _named_fields("Axis")
+_EXPRESSIONS, _AXES, _TURNS = _named_fields("Expr"), _named_fields("Axis"), _named_fields("Turns")
 
 
 def expressions(statement: Statement) -> Iterator[Expr]:
@@ -455,6 +480,8 @@ def expressions(statement: Statement) -> Iterator[Expr]:
         yield getattr(statement, name)
     for name in _AXES[type(statement)]:
         yield from getattr(statement, name).levels
+    for name in _TURNS[type(statement)]:
+        yield from (getattr(getattr(statement, name), f.name) for f in fields(Turns))
     if isinstance(statement, Share):
         yield from (extent for _, _, extent in statement.loops)
     if isinstance(statement, FoldTerms | Compute):
@@ -471,8 +498,8 @@ def mapped(statement: Statement, change: Callable[[Expr], Expr]) -> Statement:
     def changed(value: object) -> object:
         if isinstance(value, Expr):
             return change(value)
-        if isinstance(value, Axis):
-            return replace(value, **{f.name: change(getattr(value, f.name)) for f in fields(value)})
+        if isinstance(value, Axis | Turns):
+            return type(value)(**{f.name: change(getattr(value, f.name)) for f in fields(value)})
         if isinstance(value, tuple) and value and isinstance(value[0], LoadAt):
             return tuple(load.mapped(change) for load in value)
         return value

@@ -94,8 +94,8 @@ def _fused(loop: Loop, leaf: Statement) -> Statement | None:
             return AccumulateRows(to, to_step, ONE, leaf.source, start, step, ONE, count, leaf.count)
         case AccumulateRows() if leaf.rows == ONE:
             return replace(leaf, to=to, to_step=to_step, start=start, step=step, rows=count)
-        case Deal() if (leaf.before, leaf.count, leaf.after) == (ZERO, ONE, ZERO):
-            return replace(leaf, to=to, start=start, count=count, to_step=to_step, step=step)
+        case Deal():
+            return leaf.repeated((ZERO, ZERO, count, count), (to_step, to), (step, start))
         case CutGrid() if (leaf.before, leaf.high, leaf.after) == (ZERO, ONE, ZERO):
             return replace(leaf, to=to, start=start, high=count, to_jump=to_step, jump=step)
         case Transpose():

@@ -42,6 +42,7 @@ from symlayout_codegen.ir.queries import (
     magnitude,
     maximum,
     minimum,
+    names,
     negate,
     substitute,
     subtract,
@@ -66,6 +67,7 @@ from symlayout_codegen.ir.statements import (
     PartRanges,
     StartFolds,
     Statement,
+    expressions,
     mapped,
 )
 from symlayout_codegen.ir.whole_blocks import WholeBlocks, whole_blocks
@@ -74,7 +76,17 @@ MOST_UNROLLED = 16
 """Folds of at most this many terms are written term by term: the compiler then makes vectors of the loop around."""
 
 
-def bound_loops(nest: Nest, parts: tuple[PartRanges | None, ...] | None, facts: SignFacts, taken: set[str]) -> Body:
+STRIP = 1 << 15
+"""A strip of a loop reads at most so many elements of the source, but for one step: a near cache has them."""
+
+
+def bound_loops(
+    nest: Nest,
+    parts: tuple[PartRanges | None, ...] | None,
+    facts: SignFacts,
+    taken: set[str],
+    strips: Sequence[range] = (),
+) -> Body:
     """Return the loops of *nest*.
 
     Parameters
@@ -82,6 +94,7 @@ def bound_loops(nest: Nest, parts: tuple[PartRanges | None, ...] | None, facts: 
     parts : the ranges of a part in each box of the nest, as `split_among_threads` returns them.
     facts : signs that hold wherever the preconditions do.
     taken : the names in use; the names of new locals are added.
+    strips : the digits of each box that run in strips, as `deal_in_strips` returns them.
     """
     body: list[Statement] = []
     for k, piece in enumerate(nest.boxes):
@@ -89,7 +102,7 @@ def bound_loops(nest: Nest, parts: tuple[PartRanges | None, ...] | None, facts: 
         deals = not nest.halves and not nest.types
         sizes = nest.source_sizes if deals else None
         writer = _LoopWriter(piece, facts, taken, adds=nest.adds(piece), sizes=sizes, constants=_fills(nest))
-        loops = writer.loops(part)
+        loops = writer.loops(part, strips[k] if strips else range(0))
         body += _by_part_0(loops) if parts is not None and part is None else loops
     return _by_part_0(tuple(body)) if parts is None else tuple(body)
 
@@ -128,19 +141,45 @@ class _LoopWriter:
         for k, carried in enumerate(piece.carried, self.inmost):
             self.known[k] = self.ready(carried.value)
 
-    def loops(self, part: PartRanges | None) -> Body:
-        """Return the loops of the piece over the ranges of *part*, after the statement that computes these."""
+    def loops(self, part: PartRanges | None, strips: range = range(0)) -> Body:
+        """Return the loops of the piece over the ranges of *part*, after the statement that computes these.
+
+        Outside of them are loops over the *strips* of some digits.
+        """
         ranges = part.ranges if part else {}
+        around = {k: self.strip(k, *ranges.get(k, (ZERO, self.piece.digits[k].extent))) for k in strips}
+        ranges = ranges | {k: ends for k, (ends, _, _) in around.items()}
         self.facts = self.facts.and_nonnegative(name for ends in ranges.values() for name in ends)
         windows = tuple(self.enforced(window) for window in self.piece.windows if window.value.coefficients())
         guards = tuple(PendingGuard(self.enforced(guard.window), guard.fill) for guard in self.piece.guards)
         target = Target(self.piece.source, self.piece.fill, self.piece.formula is not None)
         state = PendingWindows(windows, (), target, ranges).to(target, guards)
-        body = (*((part.share,) if part else ()), *self.enter(0, state))
+        body = self.enter(0, state)
+        for k in reversed(strips):
+            _, size, loop = around[k]
+            body = (size, replace(loop, body=(*loop.body, *body)))
+        body = (*((part.share,) if part else ()), *body)
         for window in self.piece.windows:
             if not window.value.coefficients():  # tested before bounds are computed, which may rely on it
                 body = _only_if(window.value.constant, window.extent, body)
         return body
+
+    def strip(self, digit: int, begin: Expr, end: Expr) -> tuple[tuple[Expr, Expr], Let, Loop]:
+        """Return the ends of a strip of *digit*, its steps, and the loop over the strips from *begin* to *end*."""
+        name = self.names[digit]
+        number, size, first, last = (
+            identifier(f"{name}_{what}", self.taken) for what in ("strip", "size", "from", "to")
+        )
+        offset = self.piece.offset
+        step = offset.coefficients().get(digit, ONE) if offset is not None else ONE
+        steps = Let(size, maximum(floor_div(IntLiteral(STRIP), maximum(step, ONE)), ONE))
+        inside = (
+            Let(first, add(mul(NamedInt(size), NamedInt(number)), begin)),
+            Let(last, minimum(add(NamedInt(first), NamedInt(size)), end)),
+        )
+        count = _ceil_div(subtract(end, begin), NamedInt(size))
+        comment = self.piece.digits[digit].comment
+        return (NamedInt(first), NamedInt(last)), steps, Loop(number, ZERO, count, inside, f"strips: {comment}")
 
     def ready(self, form: AffineForm, without: int | None = None) -> int:
         """Return the depth from which on *form* has a value, the digit *without* left out."""
@@ -324,12 +363,26 @@ class _LoopWriter:
         outside : what the rows before and after these write.
         ends : where the rows begin, where those inside do, where these end, and where all rows end.
         """
-        deal = self.dealt(depth + 1, inside) if depth + 1 < self.inmost else None
-        if deal is None or deal.fill != outside.fill:
+        deal = self.one_deal(depth + 1, inside)
+        return None if deal is None or deal.fill != outside.fill else repeated(deal, self.names[depth], ends)
+
+    def one_deal(self, depth: int, state: PendingWindows) -> Deal | CutGrid | None:
+        """Return the loops from *depth* on as one statement, inside of which no local is computed."""
+        if depth >= self.inmost or any(self.known[k] == depth for k in range(self.inmost, len(self.names))):
             return None
-        if any(self.known[k] == depth + 1 for k in range(self.inmost, len(self.names))):
+        if (deal := self.dealt(depth, state)) is not None:
+            return deal
+        guards = [guard for guard in state.guards if guard.enforced.bounds(depth)]
+        if len(guards) != 1 or guards[0].enforced.ready >= depth or depth in state.ranges:
             return None
-        return repeated(deal, self.names[depth], ends)
+        if any(each.bounds(depth) or each.ready == depth for each in state.enforced if each != guards[0].enforced):
+            return None
+        at = state.guards.index(guards[0])
+        end = self.piece.digits[depth].extent
+        first, last = self.narrow(guards[0].enforced, ZERO, end, [])
+        outside = state.to(Target(None, guards[0].fill), state.guards[:at])
+        inside = state.to(state.target, (*state.guards[:at], *state.guards[at + 1 :]))
+        return None if outside.guards else self.rows_dealt(depth, inside, outside.target, (ZERO, first, last, end))
 
     def whole_blocks(self, depth: int, state: PendingWindows) -> WholeBlocks | None:
         """Return the whole blocks of the next two digits, if one window or guard is all that is left to enforce."""
@@ -408,7 +461,11 @@ class _LoopWriter:
             if state.target.fill is not None and all(each.depth <= depth for each in state.enforced):
                 return self.filled(depth, state.over(depth, start, stop))
             digit = self.piece.digits[depth]
-            return (Loop(digit.name, start, stop, self.enter(depth + 1, state), digit.comment),)
+            body = self.enter(depth + 1, state)
+            fixed = body[:-1] if body and isinstance(body[-1], Deal) else ()
+            if any(digit.name in names(e) for let in fixed for e in expressions(let)):
+                fixed = ()
+            return (*fixed, Loop(digit.name, start, stop, body[len(fixed) :], digit.comment))
         # Consecutive guards of the same fill are decided together: their order does not matter.
         end = next((i for i in range(at, len(guards)) if guards[i].fill != guards[at].fill), len(guards))
         decided = [g for g in guards[at:end] if g.enforced.bounds(depth)]

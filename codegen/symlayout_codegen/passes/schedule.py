@@ -4,7 +4,7 @@ Only digits and faces decide; no op has a name here.  `schedule` is the list.  W
 and which pass establishes that, stand in the pass's module.
 
 Nest to nest: `rename`, `use_divisibility`, `narrow_digit_ranges`, `align`, `stack_pieces`, `coalesce`, `order`.  Nest
-to loops: `split_among_threads` and `bound_loops`.  Loops to loops: `compute_streams`, `stage_tiles`,
+to loops: `split_among_threads`, `deal_in_strips` and `bound_loops`.  Loops to loops: `compute_streams`, `stage_tiles`,
 `select_runs_and_transposes`, `distribute`, `fuse_rows`, `unroll`, `cut_into_strips`, `prune`, `hoist`.
 
 The terms of an element that is added to keep the order of the nest, since a sum of floats depends on it.
@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from symlayout_codegen.ir.choice import MODEL, Choice
+from symlayout_codegen.ir.dealt_rows import deal_in_strips
 from symlayout_codegen.ir.integer_expressions import Expr, NamedInt
 from symlayout_codegen.ir.nest import Local, Nest
 from symlayout_codegen.ir.queries import SignFacts
@@ -83,7 +84,8 @@ def schedule(nest: Nest, choice: Choice = MODEL) -> Program:
     boxes = order(boxes, choice.walk, facts)
 
     parts = split_among_threads(boxes, taken)
-    body = bound_loops(boxes, parts, facts, taken)
+    boxes, parts, strips = deal_in_strips(boxes, parts)
+    body = bound_loops(boxes, parts, facts, taken, strips)
 
     body = compute_streams(body, nest.types)
     body, tile_size = stage_tiles(body, nest.types, taken)

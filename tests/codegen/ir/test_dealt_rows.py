@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from symlayout_codegen.ir.dealt_rows import Streams, repeated, streams_of
 from symlayout_codegen.ir.integer_expressions import IntLiteral, NamedInt, add, mul
 from symlayout_codegen.ir.nest import NestPiece, NestWindow
 from symlayout_codegen.ir.queries import ONE, ZERO, equal
-from symlayout_codegen.ir.statements import Deal
+from symlayout_codegen.ir.statements import ONCE, CutGrid, Deal, Turns
 from tests.support import nests
 
 number = IntLiteral
@@ -39,9 +41,36 @@ def test_all_rows_of_a_loop_are_one_statement() -> None:
     first, last = NamedInt("first"), NamedInt("last")
     made = repeated(DEAL, "r", (ONE, first, last, number(7)))
     assert made is not None
-    assert (made.to, made.to_step, made.step) == (number(9), number(9), number(8))
+    assert made.to == number(9)
     assert equal(made.start, mul(8, first))
-    assert (made.before, made.count, made.after) == (add(first, -1), add(last, mul(-1, first)), add(7, mul(-1, last)))
+    outside = (add(first, -1), add(7, mul(-1, last)))
+    assert made.rows == Turns(outside[0], add(last, mul(-1, first)), outside[1], number(9), number(8))
+    assert (made.planes, made.images) == (ONCE, ONCE)
+
+
+def test_rows_are_repeated_as_planes_and_images() -> None:
+    """Three loops are one statement, and a fourth one is not."""
+    names = ("p", "m", "o")
+    places = [mul(10**k, NamedInt(name)) for k, name in enumerate(names)]
+    deal = replace(DEAL, to=add(*places, DEAL.to), start=add(*places, DEAL.start))
+    ends = (ZERO, ONE, number(3), number(5))
+    made: Deal | CutGrid | None = repeated(deal, "r", ends)
+    for name in names[:2]:
+        assert made is not None
+        made = repeated(made, name, ends)
+    assert isinstance(made, Deal)
+    loops = (made.rows, made.planes, made.images)
+    assert [turns.to_step for turns in loops] == [number(9), number(1), number(10)]
+    assert {(turns.before, turns.count, turns.after) for turns in loops} == {(ONE, number(2), number(2))}
+    assert repeated(made, "o", ends) is None
+
+
+def test_a_grid_has_one_loop_around_it() -> None:
+    row = NamedInt("r")
+    grid = CutGrid(row, ONE, ONE, 0, row, ONE, ONE, ONE, ONE, ONE, ZERO, ONE, 0)
+    once = repeated(grid, "r", (ZERO, ZERO, number(3), number(3)))
+    assert isinstance(once, CutGrid)
+    assert repeated(once, "s", (ZERO, ZERO, number(3), number(3))) is None
 
 
 def test_a_row_that_varies_by_more_than_its_place_is_not_repeated() -> None:

@@ -22,6 +22,7 @@ from symlayout_codegen.ir.statements import (
     Loop,
     Statement,
     Transpose,
+    Turns,
 )
 from symlayout_codegen.passes.fuse_rows import fuse_rows
 from tests.support.loop_interpreter import elements
@@ -127,10 +128,14 @@ def test_a_split_into_few_streams_is_repeated_not_grown() -> None:
     assert (made.columns, made.count) == (few.columns, COUNT)
 
 
-def test_a_row_that_is_dealt_out_is_repeated_once() -> None:
+def test_a_row_that_is_dealt_out_is_repeated_three_times() -> None:
     made = fused(Deal(mul(9, i), number(300), 2, number(4), 0, ZERO, mul(6, i), ONE, number(6), 0))
     assert isinstance(made, Deal)
-    assert (made.count, made.to_step, made.step) == (COUNT, number(9), number(6))
+    assert made.rows == Turns(count=COUNT, to_step=number(9), step=number(6))
+    for _ in ("planes", "images"):
+        made = fused(replace(made, to=mul(99, i), start=i))
+        assert isinstance(made, Deal)
+    assert made.planes == made.images == Turns(count=COUNT, to_step=number(99), step=ONE)
     again = replace(made, to=mul(99, i), start=i)
     assert fused(again) == loop(again)
 

@@ -52,6 +52,7 @@ from symlayout_codegen.ir.statements import (
     expressions,
     walk,
 )
+from symlayout_codegen.passes import loop_bounds
 from symlayout_codegen.passes.schedule import schedule
 from tests.support import nests
 from tests.support.effort import examples
@@ -144,9 +145,33 @@ def test_a_padded_row_is_dealt_out_by_one_statement(nest: Nest) -> None:
 
 def test_rows_of_fill_before_and_after_are_part_of_that_statement() -> None:
     (deal,) = (s for s in walk(schedule(nests.deal_padded_rows()).body) if isinstance(s, Deal))
-    assert ZERO not in (deal.before, deal.count, deal.after)
+    assert ZERO not in (deal.rows.before, deal.rows.count, deal.rows.after)
     assert leaves(nests.deal_padded_rows()) == ["Deal"]
     assert len(leaves(nests.deal_padded_rows(1))) > 1  # of another fill
+
+
+def test_padded_planes_of_many_images_are_dealt_out_by_one_statement() -> None:
+    """The loops over the planes and over the images run inside of those over the blocks, in strips."""
+    nest = nests.deal_padded_images()
+    assert leaves(nest) == ["Deal"]
+    body = schedule(nest).body
+    (deal,) = (s for s in walk(body) if isinstance(s, Deal))
+    assert ZERO not in (deal.planes.before, deal.planes.count, deal.planes.after)
+    assert (deal.images.before, deal.images.after) == (ZERO, ZERO)
+    loops = [s.name for s in walk(body) if isinstance(s, Loop)]
+    assert loops == ["img_strip", "plane_strip", "a", "b"]
+
+
+@pytest.mark.parametrize("elements", [1, 9, 30, 100])
+def test_strips_of_any_size_deal_out_all_images(elements: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loop_bounds, "STRIP", elements)
+    for margin in (1, 2):
+        nest = nests.deal_padded_images(margin)
+        program = schedule(nest)
+        for sizes in ((1, 2, 3, 3), (2, 1, 4, 2), (1, 1, 2, 0), (1, 1, 0, 3)):
+            values = dict(zip("HWpq", sizes, strict=True))
+            for parts in (1, 3):
+                assert run(program, values, parts) == simulate(nest, values)
 
 
 @pytest.mark.parametrize(

@@ -281,6 +281,37 @@ def deal_padded_rows(fill: int = 0) -> Nest:
     return nest(f"deal_padded_rows_{fill}", "H W p q", [piece], size, fills=2, source_sizes=(mul(2, H, W),))
 
 
+def deal_padded_images(margin: int = 1) -> Nest:
+    """Images, p of them, of 2*q planes of 2*H rows of 2*W are dealt out in blocks of two, with a *margin* around."""
+    depth, height, width = (add(half, margin) for half in (q, H, W))
+    image = mul(depth, height, width)
+    steps = (mul(4, H, W), mul(2, W), ONE)
+    blocks, parts = ("plane", "row", "hi"), ("a", "b", "lo")
+    extents = {"img": p, "plane": depth, "a": 2, "b": 2, "row": height, "lo": 2, "hi": width}
+    at = {name: k for k, name in enumerate(extents)}
+    axes = [(at[block], at[part]) for block, part in zip(blocks, parts, strict=True)]
+    reads = [
+        (k, mul(size, step))
+        for axis, step in zip(axes, steps, strict=True)
+        for k, size in zip(axis, (2, 1), strict=True)
+    ]
+    guards = (
+        NestGuard(NestWindow(affine(-margin, (block, 2), (part, 1)), mul(2, half)), 0)
+        for (block, part), half in zip(axes, (q, H, W), strict=True)
+    )
+    writes = [(at[part], mul(2**k, p, image)) for k, part in enumerate(reversed(parts))]
+    writes += [(at["img"], image), (at["plane"], mul(height, width)), (at["row"], width), (at["hi"], ONE)]
+    piece = NestPiece(
+        digits(**extents),
+        affine(0, *writes),
+        0,
+        affine(mul(-margin, add(*steps)), (at["img"], mul(8, q, H, W)), *reads),
+        guards=tuple(guards),
+    )
+    sizes = (mul(8, p, q, H, W),)
+    return nest(f"deal_images_{margin}", "H W p q", [piece], mul(8, p, image), fills=1, source_sizes=sizes)
+
+
 def deal_rows_back() -> Nest:
     """Two planes of rows of W are dealt out to one row each, cropped by p and q."""
     long = NamedInt("long")
