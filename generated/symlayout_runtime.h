@@ -1905,32 +1905,36 @@ SL_DEFINE_STREAM_SHUFFLES(8, sl_lanes_8, SL_EACH_OF_8, SL_LANES_8)
         split##_store(to + to_stride, b, 1, 0);                                                                      \
         split##_store(to + to_stride + n, d, 1, 0);                                                                  \
     }                                                                                                                \
-    SL_ALWAYS_INLINE void join##_2(element *restrict to, vector a, vector b, const int whole, int64_t count)         \
+    /* k vectors, of the lanes of s[0] to s[k - 1] in turn. */                                                       \
+    SL_ALWAYS_INLINE void join##_zip(const vector s[4], vector v[4], const int k)                                    \
     {                                                                                                                \
-        split##_store(to, __builtin_shufflevector(a, b, each(SL_ZIP_LOW, 0, n)), whole, count);                      \
-        split##_store(to + n, __builtin_shufflevector(a, b, each(SL_ZIP_HIGH, 0, n)), whole, count - n);             \
+        if (k == 3) {                                                                                                \
+            sl_zip_three_##suffix(s[0], s[1], s[2], v);                                                              \
+        } else {                                                                                                     \
+            vector low[2] = {s[0], s[1]};                                                                            \
+            if (k == 4) {                                                                                            \
+                const vector high[2] = {__builtin_shufflevector(s[0], s[2], each(SL_ZIP_HIGH, 0, n)),                \
+                                        __builtin_shufflevector(s[1], s[3], each(SL_ZIP_HIGH, 0, n))};               \
+                low[0] = __builtin_shufflevector(s[0], s[2], each(SL_ZIP_LOW, 0, n));                                \
+                low[1] = __builtin_shufflevector(s[1], s[3], each(SL_ZIP_LOW, 0, n));                                \
+                v[2] = __builtin_shufflevector(high[0], high[1], each(SL_ZIP_LOW, 0, n));                            \
+                v[3] = __builtin_shufflevector(high[0], high[1], each(SL_ZIP_HIGH, 0, n));                           \
+            }                                                                                                        \
+            v[0] = __builtin_shufflevector(low[0], low[1], each(SL_ZIP_LOW, 0, n));                                  \
+            v[1] = __builtin_shufflevector(low[0], low[1], each(SL_ZIP_HIGH, 0, n));                                 \
+        }                                                                                                            \
     }                                                                                                                \
     SL_ALWAYS_INLINE void join(element *restrict to, const element *restrict from, int64_t stride, const int k,      \
                                const int whole, int64_t count)                                                       \
     {                                                                                                                \
-        const int64_t all = k * count;                                                                               \
-        const vector a = split##_load(from, whole, count), b = split##_load(from + stride, whole, count);            \
-        if (k == 2) {                                                                                                \
-            join##_2(to, a, b, whole, all);                                                                          \
-        } else if (k == 3) {                                                                                         \
-            vector v[3];                                                                                             \
-            sl_zip_three_##suffix(a, b, split##_load(from + 2 * stride, whole, count), v);                           \
-            SL_UNROLL                                                                                                \
-            for (int i = 0; i < k; ++i)                                                                              \
-                split##_store(to + i * n, v[i], whole, all - i * n);                                                 \
-        } else {                                                                                                     \
-            const vector c = split##_load(from + 2 * stride, whole, count);                                          \
-            const vector d = split##_load(from + 3 * stride, whole, count);                                          \
-            join##_2(to, __builtin_shufflevector(a, c, each(SL_ZIP_LOW, 0, n)),                                      \
-                     __builtin_shufflevector(b, d, each(SL_ZIP_LOW, 0, n)), whole, all);                             \
-            join##_2(to + 2 * n, __builtin_shufflevector(a, c, each(SL_ZIP_HIGH, 0, n)),                             \
-                     __builtin_shufflevector(b, d, each(SL_ZIP_HIGH, 0, n)), whole, all - 2 * n);                    \
-        }                                                                                                            \
+        vector s[4], v[4];                                                                                           \
+        SL_UNROLL                                                                                                    \
+        for (int i = 0; i < k; ++i)                                                                                  \
+            s[i] = split##_load(from + i * stride, whole, count);                                                    \
+        join##_zip(s, v, k);                                                                                         \
+        SL_UNROLL                                                                                                    \
+        for (int i = 0; i < k; ++i)                                                                                  \
+            split##_store(to + i * n, v[i], whole, k * count - i * n);                                               \
     }
 /* The widest vector of streams has 32 bytes: their rows begin anywhere, and each store of 64 would cross a line.  A row
  * of more than one such vector and less than two is one of 64 in part, where that has shuffles. */
@@ -2159,6 +2163,163 @@ SL_INLINE int64_t sl_rows_to_store(int64_t makes, int64_t stores, int64_t to_ste
 #define SL_JOIN_SHORT_4
 #endif
 
+/* Joins to short rows that follow each other in the output: a row is whole vectors, and what they write behind it the
+ * next row writes over.
+ *
+ * Assumes: output and source do not overlap.
+ * Needs: short_streams, split_join_vectors. */
+
+#if SL_HAS_SHORT_STREAMS
+#define SL_HAS_JOIN_OVER 1
+/* The first *count* elements of 16 bytes, none where that is not positive. */
+#if SL_HAS_BYTE_MASKS
+SL_ALWAYS_INLINE sl_bytes_16 sl_load_lanes(const element *from, int64_t count)
+{
+    return sl_masked_load_16(from, sl_first_bytes(sl_max(0, count) * SL_ELEMENT_SIZE));
+}
+SL_ALWAYS_INLINE void sl_store_lanes(element *to, sl_bytes_16 v, int64_t count)
+{
+    sl_masked_store_16(to, v, sl_first_bytes(sl_max(0, count) * SL_ELEMENT_SIZE));
+}
+#else
+SL_ALWAYS_INLINE sl_bytes_16 sl_load_lanes(const element *from, int64_t count)
+{
+    if (count >= SL_LANES_16)
+        return sl_load_16(from);
+    if (count * SL_ELEMENT_SIZE > 1)
+        return (sl_bytes_16)sl_load_part((const unsigned char *)from, count * SL_ELEMENT_SIZE);
+    return (sl_bytes_16){count > 0 ? *(const char *)from : 0};
+}
+SL_ALWAYS_INLINE void sl_store_lanes(element *to, sl_bytes_16 v, int64_t count)
+{
+    if (count >= SL_LANES_16)
+        sl_store_16(to, v);
+    else if (count * SL_ELEMENT_SIZE > 1)
+        sl_store_part((unsigned char *)to, (sl_halves)v, count * SL_ELEMENT_SIZE);
+    else if (count > 0)
+        *(char *)to = v[0];
+}
+#endif
+
+/* Defines a row by k whole vectors of n lanes at a time: to[e] = from[stream[e % k] + e / k] for 0 <= e < elements.
+ * Vectors behind the row are not stored.  It *is_one* such group, or at least one. */
+#define SL_DEFINE_JOIN_OVER(name, join, vector, suffix, n)                                                           \
+    SL_ALWAYS_INLINE void name(element *restrict to, const element *restrict from, const int64_t stream[4],          \
+                               int64_t elements, const int k, const int is_one)                                      \
+    {                                                                                                                \
+        for (;; to += k * n, from += n, elements -= k * n) {                                                         \
+            const int is_last = is_one || elements <= k * n;                                                         \
+            vector s[4], v[4];                                                                                       \
+            SL_UNROLL                                                                                                \
+            for (int i = 0; i < k; ++i)                                                                              \
+                s[i] = (vector)sl_load_##suffix(from + stream[i]);                                                   \
+            join##_zip(s, v, k);                                                                                     \
+            SL_UNROLL                                                                                                \
+            for (int i = 0; i < k; ++i)                                                                              \
+                if (i == 0 || !is_last || elements > i * n)                                                          \
+                    sl_store_##suffix(to + i * n, (sl_bytes_##suffix)v[i]);                                          \
+            if (is_last)                                                                                             \
+                return;                                                                                              \
+        }                                                                                                            \
+    }
+#if SL_VECTOR_BYTES > 16
+SL_DEFINE_JOIN_OVER(sl_join_over_16, sl_join_16, sl_lanes_16, 16, SL_LANES_16)
+SL_DEFINE_JOIN_OVER(sl_join_over_wide, sl_join_wide, sl_lanes_32, 32, SL_LANES_32)
+#define SL_ZIP_STREAMS_16 sl_join_16_zip
+#else
+SL_DEFINE_JOIN_OVER(sl_join_over_16, sl_join_wide, sl_lanes_16, 16, SL_LANES_16)
+#define sl_join_over_wide sl_join_over_16
+#define SL_ZIP_STREAMS_16 sl_join_wide_zip
+#endif
+
+typedef void sl_join_blocks(element *restrict to, const element *restrict from, const int64_t streams[4],
+                            int64_t elements, int64_t turn, int64_t turns, int64_t leap, int64_t back, int64_t blocks);
+/* Defines *blocks* times *turns* rows by *move*, from row *turn* of the first block on; *back* is what a block begins
+ * after the end of the one before.  A function of its own: with more values alive, addresses are kept in memory. */
+#define SL_DEFINE_JOIN_BLOCKS(name, k, move)                                                                         \
+    SL_OUT_OF_LINE void name(element *restrict to, const element *restrict from, const int64_t streams[4],           \
+                             int64_t elements, int64_t turn, int64_t turns, int64_t leap, int64_t back,              \
+                             int64_t blocks)                                                                         \
+    {                                                                                                                \
+        const int64_t stream[4] = {streams[0], streams[1], k > 2 ? streams[2] : 0, k > 3 ? streams[3] : 0};          \
+        int64_t left = turns - turn;                                                                                 \
+        do {                                                                                                         \
+            do {                                                                                                     \
+                move;                                                                                                \
+                to += elements;                                                                                      \
+                from += leap;                                                                                        \
+            } while (--left);                                                                                        \
+            from += back;                                                                                            \
+            left = turns;                                                                                            \
+        } while (--blocks);                                                                                          \
+    }
+/* The same for one row, exactly. */
+typedef void sl_join_exactly(element *restrict to, const element *restrict from, const int64_t stream[4],
+                             int64_t elements);
+#define SL_DEFINE_JOIN_ROWS(k)                                                                                       \
+    SL_DEFINE_JOIN_BLOCKS(sl_join_blocks_16_##k, k, sl_join_over_16(to, from, stream, elements, k, 1))               \
+    SL_DEFINE_JOIN_BLOCKS(sl_join_blocks_long_##k, k, sl_join_over_wide(to, from, stream, elements, k, 0))           \
+    SL_OUT_OF_LINE void sl_join_exactly_##k(element *restrict to, const element *restrict from,                      \
+                                            const int64_t stream[4], int64_t elements)                               \
+    {                                                                                                                \
+        for (; elements > 0; to += k * SL_LANES_16, from += SL_LANES_16, elements -= k * SL_LANES_16) {              \
+            sl_lanes_16 s[4], v[4];                                                                                  \
+            SL_UNROLL                                                                                                \
+            for (int i = 0; i < k; ++i)                                                                              \
+                s[i] = (sl_lanes_16)sl_load_lanes(from + stream[i], (elements + k - 1 - i) / k);                     \
+            SL_ZIP_STREAMS_16(s, v, k);                                                                              \
+            SL_UNROLL                                                                                                \
+            for (int i = 0; i < k; ++i)                                                                              \
+                sl_store_lanes(to + i * SL_LANES_16, (sl_bytes_16)v[i], elements - i * SL_LANES_16);                 \
+        }                                                                                                            \
+    }
+
+/* to[r*elements + e] = from[q % turns*leap + q / turns*step + stream[e % k] + e / k] with q = first + r, for 0 <= r <
+ * rows, 0 <= e < elements, where 0 <= first < turns, by the functions for k streams.  *from* has *room* elements.
+ * Moved exactly are the last rows, which no others write over, and those that are read so near to the end of the room
+ * that vectors would read behind it. */
+SL_OUT_OF_LINE void sl_join_rows(element *restrict to, const element *restrict from, int64_t room,
+                                 const int64_t stream[4], int64_t elements, int64_t rows, int64_t first, int64_t turns,
+                                 int64_t leap, int64_t step, int64_t k, sl_join_blocks *join_16,
+                                 sl_join_blocks *join_long, sl_join_exactly *exactly)
+{
+    sl_join_blocks *const join = elements > k * SL_LANES_16 ? join_long : join_16;
+    const int64_t lanes = join == join_long ? SL_STREAM_LANES : SL_LANES_16;
+    int64_t ahead = (elements + k * lanes - 1) / (k * lanes) * lanes + sl_max(0, (turns - 1) * leap);
+    int64_t end = first + rows, furthest = stream[0];
+    for (int i = 1; i < k; ++i)
+        furthest = sl_max(furthest, stream[i]);
+    ahead += furthest;
+    for (int64_t over = (lanes - elements % lanes) % lanes; over > 0 && end > 0; over -= elements)
+        --end;
+    int64_t blocks = elements < k || step <= 0 ? 0 : end / turns, rest = end - blocks * turns;
+    for (; blocks > 0 && (blocks - 1) * step + ahead > room; --blocks)
+        rest = 0;
+    if (blocks > 0) {
+        join(to, from + first * leap, stream, elements, first, turns, leap, step - turns * leap, blocks);
+        rows -= blocks * turns - first;
+        to += (blocks * turns - first) * elements;
+        first = 0;
+        if (rest > 0 && blocks * step + ahead <= room) {
+            join(to, from + blocks * step, stream, elements, 0, rest, leap, 0, 1);
+            rows -= rest;
+            to += rest * elements;
+            first = rest;
+        }
+    }
+    from += blocks * step;
+    for (; rows > 0; --rows, to += elements) {
+        exactly(to, from + first * leap, stream, elements);
+        if (++first == turns) {
+            first = 0;
+            from += step;
+        }
+    }
+}
+#else
+#define SL_HAS_JOIN_OVER 0
+#endif
+
 /* Splits of rows that are shorter than a vector and follow each other in the output: each stream of a row is written as
  * one vector, whose end the next row writes over.
  *
@@ -2368,6 +2529,14 @@ typedef void sl_join_streams(element *restrict to, int64_t at, const element *re
                              int64_t stride, int64_t rows, int64_t count, int64_t to_step, int64_t step,
                              int64_t high, int64_t to_leap, int64_t leap, int reach);
 
+/* to[at + r*columns + e] = from[start + p % turns*leap + p / turns*step + q % k*stride + q / k] with p = first + r and
+ * q = low + e, for 0 <= r < rows, 0 <= e < columns: rows of k streams, of which the first and the last are cut off, as
+ * are the ends of each.  *from* has *size* elements. */
+#define SL_DECLARE_JOIN_GRID(name)                                                                                   \
+    SL_LINKABLE void name(element *restrict to, int64_t at, const element *restrict from, int64_t start,             \
+                          int64_t size, int64_t stride, int64_t low, int64_t columns, int64_t first, int64_t rows,   \
+                          int64_t turns, int64_t leap, int64_t step, int reach)
+
 /* How the definition of such a function begins. */
 #define SL_DECLARE_SPLIT(name)                                                                                       \
     SL_LINKABLE void name(element *restrict to, int64_t at, int64_t to_stride, const element *restrict from,         \
@@ -2384,12 +2553,15 @@ SL_DECLARE_SPLIT(sl_split_4);
 SL_DECLARE_JOIN(sl_join_2);
 SL_DECLARE_JOIN(sl_join_3);
 SL_DECLARE_JOIN(sl_join_4);
+SL_DECLARE_JOIN_GRID(sl_join_grid_2);
+SL_DECLARE_JOIN_GRID(sl_join_grid_3);
+SL_DECLARE_JOIN_GRID(sl_join_grid_4);
 #endif
 
 /* Split and join: transposes with 2, 3 or 4 rows or columns, as k streams that run side by side.
  *
  * Assumes: output and source do not overlap.
- * Needs: reach, short_streams, split_join_vectors, split_over, streams. */
+ * Needs: join_over, reach, short_streams, split_join_vectors, split_over, streams. */
 
 /* to[i*to_stride + j] = from[i + j*stride] for 0 <= i < rows, 0 <= j < columns, an element at a time: for what is
  * shorter than a vector. */
@@ -2632,13 +2804,70 @@ SL_ALWAYS_INLINE void sl_split_by_16(element *restrict to, int64_t to_stride, co
                            reach);                                                                                   \
     else
 #define SL_JOIN_BY_16(k)                                                                                             \
-    if (SL_JOINS_BY_16(k) && reach != SL_FAR && rows > SL_STREAM_LANES && SL_IS_BY_16(rows, stride))                \
+    if (SL_JOINS_BY_16(k) && reach != SL_FAR && rows > SL_STREAM_LANES && SL_IS_BY_16(rows, stride))                 \
         sl_join_by_16_##k(to + at, from + start, stride, rows, count, to_step, step, high, to_leap, leap);           \
     else
 #else
 #define SL_DEFINE_BY_16(k)
 #define SL_SPLIT_BY_16(k)
 #define SL_JOIN_BY_16(k)
+#endif
+
+/* Whether this text defines grids of joined rows: compiled apart, only with SL_JOIN_GRIDS, since they take the compiler
+ * a third of its time. */
+#if !defined SL_LINKED || defined SL_JOIN_GRIDS
+#if SL_HAS_JOIN_OVER
+#define SL_JOIN_GRID_BY(k) sl_join_##k, k, sl_join_blocks_16_##k, sl_join_blocks_long_##k, sl_join_exactly_##k
+#define SL_JOIN_GRID_FUNCTIONS                                                                                       \
+    sl_join_streams *join, int64_t k, sl_join_blocks *join_16, sl_join_blocks *join_long, sl_join_exactly *exactly
+#else
+#define SL_DEFINE_JOIN_ROWS(k)
+#define SL_JOIN_GRID_BY(k) sl_join_##k, k
+#define SL_JOIN_GRID_FUNCTIONS sl_join_streams *join, int64_t k
+#endif
+/* A grid of rows of k streams (streams.h), by the functions for so many.  Long rows are joined turn by turn, and what
+ * is left beside whole steps of all streams goes a column at a time. */
+SL_OUT_OF_LINE void sl_join_grid(element *restrict to, const element *restrict from, int64_t start, int64_t size,
+                                 int64_t stride, int64_t low, int64_t columns, int64_t first, int64_t rows,
+                                 int64_t turns, int64_t leap, int64_t step, int reach, SL_JOIN_GRID_FUNCTIONS)
+{
+    if (columns <= 0 || rows <= 0)
+        return;
+    int64_t stream[4] = {0};
+    for (int64_t i = 0; i < k; ++i)
+        stream[i] = (low + i) % k * stride + (low + i) / k;
+    start += first / turns * step;
+    first %= turns;
+#if SL_HAS_JOIN_OVER
+    if (columns <= SL_FAR_ROW_BYTES / SL_ELEMENT_SIZE) {
+        sl_join_rows(to, from + start, size - start, stream, columns, rows, first, turns, leap, step, k, join_16,
+                     join_long, exactly);
+        return;
+    }
+#endif
+    (void)size;
+    const int64_t head = sl_min((k - low % k) % k, columns), whole = (columns - head) / k;
+    for (int64_t t = 0; t < sl_min(turns, rows); ++t, to += columns) {
+        const int64_t at = start + (first + t) % turns * leap + (first + t) / turns * step;
+        const int64_t count = (rows - t + turns - 1) / turns;
+        for (int64_t e = head ? 0 : k * whole; e < columns; e += e + 1 == head ? k * whole + 1 : 1) {
+            const element *const out_of = from + at + stream[e % k] + e / k;
+            for (int64_t r = 0; r < count; ++r)
+                to[r * turns * columns + e] = out_of[r * step];
+        }
+        if (whole > 0)
+            join(to, head, from, at + (low + head) / k, stride, whole, count, turns * columns, step, 1, 0, 0, reach);
+    }
+}
+#define SL_DEFINE_JOIN_GRID(k)                                                                                       \
+    SL_DEFINE_JOIN_ROWS(k)                                                                                           \
+    SL_DECLARE_JOIN_GRID(sl_join_grid_##k)                                                                           \
+    {                                                                                                                \
+        sl_join_grid(to + at, from, start, size, stride, low, columns, first, rows, turns, leap, step, reach,        \
+                     SL_JOIN_GRID_BY(k));                                                                            \
+    }
+#else
+#define SL_DEFINE_JOIN_GRID(k)
 #endif
 
 /* Whether this text defines the functions for k streams: all of them, or compiled apart those of SL_STREAMS. */
@@ -2665,7 +2894,8 @@ SL_ALWAYS_INLINE void sl_split_by_16(element *restrict to, int64_t to_stride, co
         SL_JOIN_BY_16(k)                                                                                             \
         sl_join(to + at, from + start, stride, rows, count, to_step, step, high, to_leap, leap, reach, sl_join_##k,  \
                 k);                                                                                                  \
-    }
+    }                                                                                                                \
+    SL_DEFINE_JOIN_GRID(k)
 #if SL_DEFINES_STREAMS(2)
 SL_DEFINE_STREAMS(2)
 #endif

@@ -28,7 +28,8 @@ static int differs(void)
     const int64_t gap = below(2) * below(9), run = apart ? length + gap : at_least(length);
     const int64_t step = apart ? run : k * run, leap = count * step, stride = apart ? at_least(high * leap) : run;
     /* Of the row that they make together. */
-    const int64_t row_step = k * length + below(2) * below(9), row_leap = count * row_step;
+    const int64_t row = k * length + below(2) * below(9), turned = below(2); /* in the order of h, then of c */
+    const int64_t row_step = turned ? high * row : row, row_leap = turned ? row : count * row;
     const int64_t last = (count - 1) * step + (high - 1) * leap + (k - 1) * stride + length;
     const int64_t row_last = (count - 1) * row_step + (high - 1) * row_leap + k * length;
     const size_t to_size = (size_t)(splits ? last : row_last) * sizeof(element), lead = lead_of();

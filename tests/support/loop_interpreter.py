@@ -22,6 +22,7 @@ from symlayout_codegen.ir.statements import (
     FillRun,
     If,
     Interval,
+    JoinGrid,
     Let,
     Loop,
     Share,
@@ -138,6 +139,12 @@ def execute_one(statement: Statement, values: dict[str, int], sources: tuple[str
                     yield at, (sources[source], offset), False
                 elif fill is not None:
                     yield at, ("fill", fill), False
+        case JoinGrid(to, streams, source, start, size, stride, low, columns, first, _, turns, leap, step):
+            for r, e in itertools.product(range(value(statement.rows)), range(value(columns))):
+                (block, turn), (along, stream) = divmod(value(first) + r, value(turns)), divmod(value(low) + e, streams)
+                offset = value(start) + turn * value(leap) + block * value(step) + stream * value(stride) + along
+                assert 0 <= offset < value(size)
+                yield value(to) + r * value(columns) + e, (sources[source], offset), False
         case Transpose(to, rows, source, start, columns, count, to_step, step, high, to_leap, leap):
             for d, c in itertools.product(range(value(high)), range(value(count))):
                 at = value(to) + c * value(to_step) + d * value(to_leap)

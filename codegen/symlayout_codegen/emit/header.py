@@ -25,6 +25,7 @@ from symlayout_codegen.ir.statements import (
     FillRows,
     FillRun,
     FoldTerms,
+    JoinGrid,
     Loop,
     Stage,
     StartFolds,
@@ -150,7 +151,7 @@ def _part(statement: Statement, halves: bool) -> str | None:
             return "nibble_copies"
         case Transpose(splits=None, joins=None):
             return "transpose"
-        case Transpose():
+        case Transpose() | JoinGrid():
             return "split_join"
         case Deal():
             return "deal"

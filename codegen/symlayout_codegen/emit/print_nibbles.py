@@ -21,6 +21,7 @@ from symlayout_codegen.ir.statements import (
     FoldTerms,
     If,
     Interval,
+    JoinGrid,
     Let,
     Loop,
     Share,
@@ -60,7 +61,7 @@ def half_leaf(statement: Statement, show: Show, plan: str) -> str | None:
             return f"sl_nibble_transpose({faces}, {turns});"
         case Let() | Entry() | Interval() | Share() | Loop() | If():
             return None
-        case AccumulateRun() | AccumulateRows() | Deal() | CutGrid():
+        case AccumulateRun() | AccumulateRows() | Deal() | CutGrid() | JoinGrid():
             raise TypeError("elements of half a byte are not added, and are not dealt out")
         case StartFolds() | FoldTerms() | Compute() | Stage():
             raise TypeError("elements of half a byte are not computed")

@@ -42,6 +42,7 @@ from symlayout_codegen.ir.statements import (
     FoldTerms,
     If,
     Interval,
+    JoinGrid,
     Let,
     Loop,
     Share,
@@ -181,7 +182,7 @@ def _lines(program: Program, element_size: int, header: str, ways: int) -> Itera
     yield "    if (part < 0 || part >= parts)"
     yield "        return SL_PRECONDITION;  /* 0 <= part < parts */"
     used = _used_names(program)
-    reads = CopyRun | AccumulateRun | CopyRows | CopyGrid | AccumulateRows | Transpose | Deal | CutGrid
+    reads = CopyRun | AccumulateRun | CopyRows | CopyGrid | AccumulateRows | Transpose | Deal | CutGrid | JoinGrid
     sources = {s.source for s in walk(program.body) if isinstance(s, reads | Stage)}
     for statement in walk(program.body):
         if isinstance(statement, FoldTerms | Compute):
@@ -222,7 +223,10 @@ def _lines(program: Program, element_size: int, header: str, ways: int) -> Itera
         yield f"    sl_plan plan{k};"
         yield f"    sl_no_plan(&plan{k});"
     reaches = (
-        any(isinstance(statement, CopyRows | CopyGrid | CutGrid | Deal | Transpose) for statement in walk(program.body))
+        any(
+            isinstance(statement, CopyRows | CopyGrid | CutGrid | Deal | JoinGrid | Transpose)
+            for statement in walk(program.body)
+        )
         and not nest.halves
     )
     if reaches:
@@ -384,6 +388,8 @@ def _statement(statement: Statement, show: _Printer) -> Iterator[str]:
             yield _deal(statement, show)
         case CutGrid():
             yield _cut_grid(statement, show, plan)
+        case JoinGrid():
+            yield _join_grid(statement, show)
         case Transpose():
             yield _transpose(statement, show)
         case StartFolds() | FoldTerms() | Compute():
@@ -437,6 +443,13 @@ def _cut_grid(leaf: CutGrid, show: _Printer, plan: str) -> str:
     fill = "0" if leaf.fill is None else f"&fill{leaf.fill}"
     times = ", ".join(map(show, (leaf.before, leaf.high, leaf.after, leaf.to_jump, leaf.jump)))
     return f"sl_cut_grid({written}, {read}, {extents}, {fill}, {times}, reach, {plan});"
+
+
+def _join_grid(leaf: JoinGrid, show: _Printer) -> str:
+    """Return the call for *leaf*."""
+    read = (leaf.start, leaf.size, leaf.stride, leaf.low, leaf.columns, leaf.first, leaf.rows)
+    arguments = ", ".join(map(show, (*read, leaf.turns, leaf.leap, leaf.step)))
+    return f"sl_join_grid_{leaf.streams}(to, {show(leaf.to)}, from{leaf.source}, {arguments}, reach);"
 
 
 # --- expressions ------------------------------------------------------------------------------

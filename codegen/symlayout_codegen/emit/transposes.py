@@ -15,7 +15,17 @@ from symlayout_codegen.emit.text import literal
 from symlayout_codegen.ir.choice import MODEL
 from symlayout_codegen.ir.integer_expressions import Expr, IntLiteral
 from symlayout_codegen.ir.queries import ZERO, substitute
-from symlayout_codegen.ir.statements import MOST_STREAMS, CopyGrid, CopyRows, CutGrid, Share, Stage, Transpose, walk
+from symlayout_codegen.ir.statements import (
+    MOST_STREAMS,
+    CopyGrid,
+    CopyRows,
+    CutGrid,
+    JoinGrid,
+    Share,
+    Stage,
+    Transpose,
+    walk,
+)
 from symlayout_codegen.passes.schedule import Program
 
 _CALLERS = frozenset({"split_join", "transpose"})
@@ -107,9 +117,11 @@ def compiled_apart(program: Program, element_size: int, ways: int = ALL_WAYS) ->
     for each in _transposes(program):
         for k in (each.splits, each.joins):  # which may be the same number
             bits |= 0 if k is None else 1 << k
+    grids = {statement.streams for statement in walk(program.body) if isinstance(statement, JoinGrid)}
     for k in _STREAMS:
-        if bits >> k & 1:
-            texts[f"streams_{k}.c"] = _apart(f"{k} streams", size, f"#define SL_STREAMS {1 << k}\n", "split_join")
+        if bits >> k & 1 or k in grids:
+            macros = f"#define SL_STREAMS {1 << k}\n" + ("#define SL_JOIN_GRIDS\n" if k in grids else "")
+            texts[f"streams_{k}.c"] = _apart(f"{k} streams", size, macros, "split_join")
     return texts
 
 

@@ -362,6 +362,33 @@ class CutGrid:
 
 
 @dataclass(frozen=True, slots=True)
+class JoinGrid:
+    """Join *streams* streams to rows of *columns* elements that follow each other: a part of the rows and columns.
+
+    ``output[to + r*columns + e]`` for ``r < rows``, ``e < columns`` becomes ``source[start + p % turns*leap +
+    p // turns*step + q % streams*stride + q // streams]`` with ``p = first + r`` and ``q = low + e``.
+
+    Attributes
+    ----------
+    size : the number of elements of the source: vectors may read beside a row.
+    """
+
+    to: Expr
+    streams: int
+    source: int
+    start: Expr
+    size: Expr
+    stride: Expr
+    low: Expr
+    columns: Expr
+    first: Expr
+    rows: Expr
+    turns: Expr
+    leap: Expr
+    step: Expr
+
+
+@dataclass(frozen=True, slots=True)
 class LoadAt:
     """The element at offset *start* of *source*, or of the load's tile if it is *staged*.
 
@@ -460,7 +487,7 @@ PART = NamedInt("part")
 
 
 Leaf = CopyRun | AccumulateRun | FillRun
-Rows = CopyRows | CopyGrid | AccumulateRows | FillRows | Transpose | Deal | CutGrid
+Rows = CopyRows | CopyGrid | AccumulateRows | FillRows | Transpose | Deal | CutGrid | JoinGrid
 Computing = StartFolds | FoldTerms | Compute
 Statement = Let | Entry | Interval | Share | Loop | If | Leaf | Rows | Computing | Stage
 Body = tuple[Statement, ...]

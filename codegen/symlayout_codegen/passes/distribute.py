@@ -25,6 +25,7 @@ from symlayout_codegen.ir.statements import (
     Entry,
     If,
     Interval,
+    JoinGrid,
     Let,
     Loop,
     Statement,
@@ -40,7 +41,7 @@ def distribute(body: Body) -> Body:
         match statement:
             case Loop():
                 loop = replace(statement, body=distribute(statement.body))
-                wanted = any(isinstance(inner, Transpose | Deal | CutGrid) for inner in loop.body)
+                wanted = any(isinstance(inner, Transpose | Deal | CutGrid | JoinGrid) for inner in loop.body)
                 divisible = wanted and _are_independent(loop.body)
                 made += (each for inner in loop.body for each in _around(loop, inner)) if divisible else (loop,)
             case If(_, _, inside, outside):

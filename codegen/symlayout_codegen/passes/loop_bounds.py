@@ -30,6 +30,7 @@ from symlayout_codegen.ir.dealt_rows import repeated, runs_of, streams_of
 from symlayout_codegen.ir.formula import Formula, literal
 from symlayout_codegen.ir.identifiers import identifier
 from symlayout_codegen.ir.integer_expressions import Expr, IntLiteral, NamedInt, add, mul
+from symlayout_codegen.ir.joined_rows import GRID, joined_rows
 from symlayout_codegen.ir.nest import AffineForm, Carried, Nest, NestLoad, NestPiece, NestWindow
 from symlayout_codegen.ir.pending_windows import Enforcement, PendingGuard, PendingWindows, Target
 from symlayout_codegen.ir.queries import (
@@ -60,6 +61,7 @@ from symlayout_codegen.ir.statements import (
     FoldTerms,
     If,
     Interval,
+    JoinGrid,
     Leaf,
     Let,
     LoadAt,
@@ -279,6 +281,8 @@ class _LoopWriter:
             return (If(self.value(window.value), window.extent, inside, outside),)
         if depth == self.inmost:
             return self.computed() if state.target.computes else (self.leaf(state.target),)
+        if (joined := self.joined(depth, state)) is not None:
+            return joined
         blocks = [each for each in state.enforced if each.whole is not None and each.depth == depth + 1]
         if blocks:
             if (deal := self.dealt(depth, state)) is not None:
@@ -383,6 +387,48 @@ class _LoopWriter:
         outside = state.to(Target(None, guards[0].fill), state.guards[:at])
         inside = state.to(state.target, (*state.guards[:at], *state.guards[at + 1 :]))
         return None if outside.guards else self.rows_dealt(depth, inside, outside.target, (ZERO, first, last, end))
+
+    def joined(self, depth: int, state: PendingWindows) -> Body | None:
+        """Return the last loops as one statement, where they join a few streams to the rows of a grid that is cut."""
+        source, offset = state.target.source, self.piece.offset
+        if depth != self.inmost - GRID or not self.sizes or source is None or offset is None or self.adds:
+            return None
+        grid, size = joined_rows(self.piece), self.sizes[source]
+        if grid is None or size is None or (grid.digits - {grid.block}) & state.ranges.keys():
+            return None
+        all_rows, all_columns = (
+            mul(number, self.piece.digits[k].extent)
+            for number, k in ((grid.turns, grid.block), (IntLiteral(grid.streams), grid.along))
+        )
+        beside = (grid.first, grid.low, subtract(all_rows, add(grid.first, grid.rows)))
+        if not all(map(self.facts.is_nonnegative, (*beside, subtract(all_columns, add(grid.low, grid.columns))))):
+            return None
+        lets: list[Statement] = []
+        first, rows = grid.first, grid.rows
+        if grid.block in state.ranges:
+            begin, end = (mul(grid.turns, at) for at in state.ranges[grid.block])
+            taken = self.taken
+            stop = self.local(identifier("row_end", taken), self.facts.minimum(add(first, rows), end), lets)
+            first = self.local(identifier("row", taken), self.facts.maximum(first, begin), lets)
+            rows = subtract(stop, first)
+        reads = offset.coefficients()
+        to, start = (self.value(form.without(grid.digits)) for form in (self.piece.output, offset))
+        made = JoinGrid(
+            to=add(to, mul(grid.columns, first), grid.low),
+            streams=grid.streams,
+            source=source,
+            start=start,
+            size=size,
+            stride=reads.get(grid.stream, ZERO),
+            low=grid.low,
+            columns=grid.columns,
+            first=first,
+            rows=rows,
+            turns=grid.turns,
+            leap=reads.get(grid.turn, ZERO),
+            step=reads.get(grid.block, ZERO),
+        )
+        return (*lets, made)
 
     def whole_blocks(self, depth: int, state: PendingWindows) -> WholeBlocks | None:
         """Return the whole blocks of the next two digits, if one window or guard is all that is left to enforce."""

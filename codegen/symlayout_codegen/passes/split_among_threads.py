@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from symlayout_codegen.ir.identifiers import identifier
 from symlayout_codegen.ir.integer_expressions import IntLiteral
+from symlayout_codegen.ir.joined_rows import joined_rows
 from symlayout_codegen.ir.nest import Nest, NestPiece
 from symlayout_codegen.ir.statements import PartRanges, Share, is_short
 
@@ -36,7 +37,7 @@ def split_among_threads(nest: Nest, taken: set[str]) -> tuple[PartRanges | None,
     return tuple(_ranges(piece, piece.apart or _split_digits(piece), taken) for piece in nest.boxes)
 
 
-def _split_digits(piece: NestPiece) -> range:
+def _split_digits(piece: NestPiece) -> tuple[int, ...]:
     """Return the outer digits of *piece* whose loops are split.
 
     They are the loops outside of the inner two, down to the first that is sure to be long.  The inner two may be a
@@ -46,7 +47,7 @@ def _split_digits(piece: NestPiece) -> range:
     """
     count = piece.written
     if not count:
-        return range(0)
+        return ()
     inner = 1
     if count > 3 or (count > 2 and is_short(piece.digits[-2].extent)):
         inner = 2
@@ -63,10 +64,16 @@ def _split_digits(piece: NestPiece) -> range:
     fused = piece.formula is not None or count == 3
     while fused and first < split - 1 and is_short(piece.digits[first].extent):
         first += 1  # a tile, or a grid of runs, has all of a short loop
-    return range(first, split)
+    return _outside_of_turns(piece, range(first, split))
 
 
-def _ranges(piece: NestPiece, digits: tuple[int, ...] | range, taken: set[str]) -> PartRanges | None:
+def _outside_of_turns(piece: NestPiece, digits: range) -> tuple[int, ...]:
+    """Return *digits* without the turns of rows that are joined in the order of the output."""
+    grid = joined_rows(piece)
+    return tuple(k for k in digits if grid is None or k not in grid.digits - {grid.block})
+
+
+def _ranges(piece: NestPiece, digits: tuple[int, ...], taken: set[str]) -> PartRanges | None:
     """Return the ranges of a part in the loops of *digits*; None if there are none."""
     loops: list[tuple[str, str]] = []
     for k in digits:

@@ -18,7 +18,7 @@ ANY_PROCESSOR = ["-include", str(C_SOURCES / "any_processor.h")]
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc")
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 8])
 @pytest.mark.parametrize("level", ["", *LEVELS, "native"])
-@pytest.mark.parametrize("checked", ["deals", "rows", "streams"])
+@pytest.mark.parametrize("checked", ["deals", "join_grids", "rows", "streams"])
 def test_rows_are_those_of_an_element_at_a_time(size: int, level: str, checked: str, tmp_path: Path) -> None:
     if level in LEVELS and level not in available():
         pytest.skip(f"this processor has no {level}")

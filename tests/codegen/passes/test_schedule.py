@@ -44,6 +44,7 @@ from symlayout_codegen.ir.statements import (
     FillRun,
     If,
     Interval,
+    JoinGrid,
     Let,
     Loop,
     Share,
@@ -61,7 +62,7 @@ from tests.support.loop_interpreter import run
 
 def leaves(nest: Nest) -> list[str]:
     kinds = CopyRun | AccumulateRun | FillRun | CopyRows | CopyGrid | CutGrid | AccumulateRows | FillRows | Transpose
-    kinds |= Deal
+    kinds |= Deal | JoinGrid
     return [type(s).__name__ for s in walk(schedule(nest).body) if isinstance(s, kinds)]
 
 
@@ -174,6 +175,21 @@ def test_strips_of_any_size_deal_out_all_images(elements: int, monkeypatch: pyte
                 assert run(program, values, parts) == simulate(nest, values)
 
 
+@pytest.mark.parametrize("nest", [nests.joined_rows(2, 0, 1), nests.joined_rows(3, 1, 1), nests.joined_rows(4, 2, 2)])
+def test_streams_that_are_joined_and_cut_are_one_statement(nest: Nest) -> None:
+    """Of all rows between the cuts, in the order of the output, and with the ends of each."""
+    (grid,) = (s for s in walk(schedule(nest).body) if isinstance(s, JoinGrid))
+    assert leaves(nest) == ["JoinGrid"]
+    assert ZERO not in (grid.size, grid.leap, grid.step, grid.stride)
+    same_for_small_sizes(nest, CUT)
+
+
+def test_cuts_that_may_lie_outside_are_no_such_statement() -> None:
+    assert "JoinGrid" not in leaves(nests.joined_rows(3, -1, 1))
+    assert "JoinGrid" not in leaves(nests.joined_rows(5, 1, 1))
+    same_for_small_sizes(nests.joined_rows(5, 1, 1), CUT)
+
+
 @pytest.mark.parametrize(
     ("block", "before", "after", "run"), [(2, 0, 2, 3), (2, 1, 1, 3), (2, 3, 1, 3), (5, 5, 10, 1), (3, 3, 6, 2)]
 )
@@ -207,9 +223,13 @@ def test_a_piece_that_only_its_guard_fills_leaves_whole_blocks_alone(nest: Nest)
     same_for_small_sizes(frame)
 
 
-def same_for_small_sizes(nest: Nest) -> None:
+SMALL = ({"N": 2, "H": 2, "W": 3}, {"N": 1, "H": 1, "W": 1}, {"N": 1, "H": 3, "W": 0})
+CUT = ({"C": 2, "H": 2, "W": 3}, {"C": 1, "H": 1, "W": 1}, {"C": 3, "H": 3, "W": 2})  # that lose rows and columns
+
+
+def same_for_small_sizes(nest: Nest, sizes: tuple[dict[str, int], ...] = SMALL) -> None:
     program = schedule(nest)
-    for values in ({"N": 2, "H": 2, "W": 3}, {"N": 1, "H": 1, "W": 1}, {"N": 1, "H": 3, "W": 0}):
+    for values in sizes:
         for parts in (1, 3):
             assert run(program, values, parts) == simulate(nest, values)
 

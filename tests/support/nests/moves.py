@@ -221,6 +221,35 @@ def space_to_batch(block: Expr | int = b) -> Nest:
     )
 
 
+def joined_rows(k: int, before: int, after: int) -> Nest:
+    """Join k streams to each of k rows of blocks, without *before* and *after* rows and columns at the ends."""
+    rows, columns = (add(mul(k, extent), -before - after) for extent in (H, W))
+    piece = NestPiece(
+        digits(c=C, turn=IntLiteral(k), block=H, along=W, stream=IntLiteral(k)),
+        affine(
+            mul(-before, add(columns, 1)),
+            (0, mul(rows, columns)),
+            (1, columns),
+            (2, mul(k, columns)),
+            (3, IntLiteral(k)),
+            (4, 1),
+        ),
+        0,
+        affine(0, (0, mul(H, W)), (1, mul(k, C, H, W)), (2, W), (3, 1), (4, mul(C, H, W))),
+        windows=(
+            NestWindow(affine(-before, (1, 1), (2, IntLiteral(k))), rows),
+            NestWindow(affine(-before, (4, 1), (3, IntLiteral(k))), columns),
+        ),
+    )
+    prelude = (
+        *not_negative("C", "H", "W"),
+        Precondition(rows, ">=", "crop_exceeds", "the crops <= k*H"),
+        Precondition(columns, ">=", "crop_exceeds", "the crops <= k*W"),
+    )
+    more = {"prelude": prelude, "source_sizes": (mul(k, k, C, H, W),)}
+    return nest(f"joined_{k}_{max(before, 0)}_{after}", "C H W", [piece], mul(C, rows, columns), **more)
+
+
 def batch_to_space(block: Expr | int = b) -> Nest:
     """Deal b batches of H out to one axis and crop it by p and q: a window, not a guard."""
     k, long = add(block), NamedInt("long")

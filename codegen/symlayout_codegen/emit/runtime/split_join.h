@@ -1,9 +1,10 @@
 /* Split and join: transposes with 2, 3 or 4 rows or columns, as k streams that run side by side.
  *
  * Assumes: output and source do not overlap.
- * Needs: reach, short_streams, split_join_vectors, split_over, streams. */
+ * Needs: join_over, reach, short_streams, split_join_vectors, split_over, streams. */
 #pragma once
 
+#include "join_over.h"
 #include "reach.h"
 #include "short_streams.h"
 #include "split_join_vectors.h"
@@ -251,13 +252,70 @@ SL_ALWAYS_INLINE void sl_split_by_16(element *restrict to, int64_t to_stride, co
                            reach);                                                                                   \
     else
 #define SL_JOIN_BY_16(k)                                                                                             \
-    if (SL_JOINS_BY_16(k) && reach != SL_FAR && rows > SL_STREAM_LANES && SL_IS_BY_16(rows, stride))                \
+    if (SL_JOINS_BY_16(k) && reach != SL_FAR && rows > SL_STREAM_LANES && SL_IS_BY_16(rows, stride))                 \
         sl_join_by_16_##k(to + at, from + start, stride, rows, count, to_step, step, high, to_leap, leap);           \
     else
 #else
 #define SL_DEFINE_BY_16(k)
 #define SL_SPLIT_BY_16(k)
 #define SL_JOIN_BY_16(k)
+#endif
+
+/* Whether this text defines grids of joined rows: compiled apart, only with SL_JOIN_GRIDS, since they take the compiler
+ * a third of its time. */
+#if !defined SL_LINKED || defined SL_JOIN_GRIDS
+#if SL_HAS_JOIN_OVER
+#define SL_JOIN_GRID_BY(k) sl_join_##k, k, sl_join_blocks_16_##k, sl_join_blocks_long_##k, sl_join_exactly_##k
+#define SL_JOIN_GRID_FUNCTIONS                                                                                       \
+    sl_join_streams *join, int64_t k, sl_join_blocks *join_16, sl_join_blocks *join_long, sl_join_exactly *exactly
+#else
+#define SL_DEFINE_JOIN_ROWS(k)
+#define SL_JOIN_GRID_BY(k) sl_join_##k, k
+#define SL_JOIN_GRID_FUNCTIONS sl_join_streams *join, int64_t k
+#endif
+/* A grid of rows of k streams (streams.h), by the functions for so many.  Long rows are joined turn by turn, and what
+ * is left beside whole steps of all streams goes a column at a time. */
+SL_OUT_OF_LINE void sl_join_grid(element *restrict to, const element *restrict from, int64_t start, int64_t size,
+                                 int64_t stride, int64_t low, int64_t columns, int64_t first, int64_t rows,
+                                 int64_t turns, int64_t leap, int64_t step, int reach, SL_JOIN_GRID_FUNCTIONS)
+{
+    if (columns <= 0 || rows <= 0)
+        return;
+    int64_t stream[4] = {0};
+    for (int64_t i = 0; i < k; ++i)
+        stream[i] = (low + i) % k * stride + (low + i) / k;
+    start += first / turns * step;
+    first %= turns;
+#if SL_HAS_JOIN_OVER
+    if (columns <= SL_FAR_ROW_BYTES / SL_ELEMENT_SIZE) {
+        sl_join_rows(to, from + start, size - start, stream, columns, rows, first, turns, leap, step, k, join_16,
+                     join_long, exactly);
+        return;
+    }
+#endif
+    (void)size;
+    const int64_t head = sl_min((k - low % k) % k, columns), whole = (columns - head) / k;
+    for (int64_t t = 0; t < sl_min(turns, rows); ++t, to += columns) {
+        const int64_t at = start + (first + t) % turns * leap + (first + t) / turns * step;
+        const int64_t count = (rows - t + turns - 1) / turns;
+        for (int64_t e = head ? 0 : k * whole; e < columns; e += e + 1 == head ? k * whole + 1 : 1) {
+            const element *const out_of = from + at + stream[e % k] + e / k;
+            for (int64_t r = 0; r < count; ++r)
+                to[r * turns * columns + e] = out_of[r * step];
+        }
+        if (whole > 0)
+            join(to, head, from, at + (low + head) / k, stride, whole, count, turns * columns, step, 1, 0, 0, reach);
+    }
+}
+#define SL_DEFINE_JOIN_GRID(k)                                                                                       \
+    SL_DEFINE_JOIN_ROWS(k)                                                                                           \
+    SL_DECLARE_JOIN_GRID(sl_join_grid_##k)                                                                           \
+    {                                                                                                                \
+        sl_join_grid(to + at, from, start, size, stride, low, columns, first, rows, turns, leap, step, reach,        \
+                     SL_JOIN_GRID_BY(k));                                                                            \
+    }
+#else
+#define SL_DEFINE_JOIN_GRID(k)
 #endif
 
 /* Whether this text defines the functions for k streams: all of them, or compiled apart those of SL_STREAMS. */
@@ -284,7 +342,8 @@ SL_ALWAYS_INLINE void sl_split_by_16(element *restrict to, int64_t to_stride, co
         SL_JOIN_BY_16(k)                                                                                             \
         sl_join(to + at, from + start, stride, rows, count, to_step, step, high, to_leap, leap, reach, sl_join_##k,  \
                 k);                                                                                                  \
-    }
+    }                                                                                                                \
+    SL_DEFINE_JOIN_GRID(k)
 #if SL_DEFINES_STREAMS(2)
 SL_DEFINE_STREAMS(2)
 #endif

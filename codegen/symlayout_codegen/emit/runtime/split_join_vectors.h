@@ -82,32 +82,36 @@
         split##_store(to + to_stride, b, 1, 0);                                                                      \
         split##_store(to + to_stride + n, d, 1, 0);                                                                  \
     }                                                                                                                \
-    SL_ALWAYS_INLINE void join##_2(element *restrict to, vector a, vector b, const int whole, int64_t count)         \
+    /* k vectors, of the lanes of s[0] to s[k - 1] in turn. */                                                       \
+    SL_ALWAYS_INLINE void join##_zip(const vector s[4], vector v[4], const int k)                                    \
     {                                                                                                                \
-        split##_store(to, __builtin_shufflevector(a, b, each(SL_ZIP_LOW, 0, n)), whole, count);                      \
-        split##_store(to + n, __builtin_shufflevector(a, b, each(SL_ZIP_HIGH, 0, n)), whole, count - n);             \
+        if (k == 3) {                                                                                                \
+            sl_zip_three_##suffix(s[0], s[1], s[2], v);                                                              \
+        } else {                                                                                                     \
+            vector low[2] = {s[0], s[1]};                                                                            \
+            if (k == 4) {                                                                                            \
+                const vector high[2] = {__builtin_shufflevector(s[0], s[2], each(SL_ZIP_HIGH, 0, n)),                \
+                                        __builtin_shufflevector(s[1], s[3], each(SL_ZIP_HIGH, 0, n))};               \
+                low[0] = __builtin_shufflevector(s[0], s[2], each(SL_ZIP_LOW, 0, n));                                \
+                low[1] = __builtin_shufflevector(s[1], s[3], each(SL_ZIP_LOW, 0, n));                                \
+                v[2] = __builtin_shufflevector(high[0], high[1], each(SL_ZIP_LOW, 0, n));                            \
+                v[3] = __builtin_shufflevector(high[0], high[1], each(SL_ZIP_HIGH, 0, n));                           \
+            }                                                                                                        \
+            v[0] = __builtin_shufflevector(low[0], low[1], each(SL_ZIP_LOW, 0, n));                                  \
+            v[1] = __builtin_shufflevector(low[0], low[1], each(SL_ZIP_HIGH, 0, n));                                 \
+        }                                                                                                            \
     }                                                                                                                \
     SL_ALWAYS_INLINE void join(element *restrict to, const element *restrict from, int64_t stride, const int k,      \
                                const int whole, int64_t count)                                                       \
     {                                                                                                                \
-        const int64_t all = k * count;                                                                               \
-        const vector a = split##_load(from, whole, count), b = split##_load(from + stride, whole, count);            \
-        if (k == 2) {                                                                                                \
-            join##_2(to, a, b, whole, all);                                                                          \
-        } else if (k == 3) {                                                                                         \
-            vector v[3];                                                                                             \
-            sl_zip_three_##suffix(a, b, split##_load(from + 2 * stride, whole, count), v);                           \
-            SL_UNROLL                                                                                                \
-            for (int i = 0; i < k; ++i)                                                                              \
-                split##_store(to + i * n, v[i], whole, all - i * n);                                                 \
-        } else {                                                                                                     \
-            const vector c = split##_load(from + 2 * stride, whole, count);                                          \
-            const vector d = split##_load(from + 3 * stride, whole, count);                                          \
-            join##_2(to, __builtin_shufflevector(a, c, each(SL_ZIP_LOW, 0, n)),                                      \
-                     __builtin_shufflevector(b, d, each(SL_ZIP_LOW, 0, n)), whole, all);                             \
-            join##_2(to + 2 * n, __builtin_shufflevector(a, c, each(SL_ZIP_HIGH, 0, n)),                             \
-                     __builtin_shufflevector(b, d, each(SL_ZIP_HIGH, 0, n)), whole, all - 2 * n);                    \
-        }                                                                                                            \
+        vector s[4], v[4];                                                                                           \
+        SL_UNROLL                                                                                                    \
+        for (int i = 0; i < k; ++i)                                                                                  \
+            s[i] = split##_load(from + i * stride, whole, count);                                                    \
+        join##_zip(s, v, k);                                                                                         \
+        SL_UNROLL                                                                                                    \
+        for (int i = 0; i < k; ++i)                                                                                  \
+            split##_store(to + i * n, v[i], whole, k * count - i * n);                                               \
     }
 /* The widest vector of streams has 32 bytes: their rows begin anywhere, and each store of 64 would cross a line.  A row
  * of more than one such vector and less than two is one of 64 in part, where that has shuffles. */

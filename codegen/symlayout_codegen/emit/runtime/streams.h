@@ -15,6 +15,14 @@ typedef void sl_join_streams(element *restrict to, int64_t at, const element *re
                              int64_t stride, int64_t rows, int64_t count, int64_t to_step, int64_t step,
                              int64_t high, int64_t to_leap, int64_t leap, int reach);
 
+/* to[at + r*columns + e] = from[start + p % turns*leap + p / turns*step + q % k*stride + q / k] with p = first + r and
+ * q = low + e, for 0 <= r < rows, 0 <= e < columns: rows of k streams, of which the first and the last are cut off, as
+ * are the ends of each.  *from* has *size* elements. */
+#define SL_DECLARE_JOIN_GRID(name)                                                                                   \
+    SL_LINKABLE void name(element *restrict to, int64_t at, const element *restrict from, int64_t start,             \
+                          int64_t size, int64_t stride, int64_t low, int64_t columns, int64_t first, int64_t rows,   \
+                          int64_t turns, int64_t leap, int64_t step, int reach)
+
 /* How the definition of such a function begins. */
 #define SL_DECLARE_SPLIT(name)                                                                                       \
     SL_LINKABLE void name(element *restrict to, int64_t at, int64_t to_stride, const element *restrict from,         \
@@ -31,4 +39,7 @@ SL_DECLARE_SPLIT(sl_split_4);
 SL_DECLARE_JOIN(sl_join_2);
 SL_DECLARE_JOIN(sl_join_3);
 SL_DECLARE_JOIN(sl_join_4);
+SL_DECLARE_JOIN_GRID(sl_join_grid_2);
+SL_DECLARE_JOIN_GRID(sl_join_grid_3);
+SL_DECLARE_JOIN_GRID(sl_join_grid_4);
 #endif
