@@ -2906,17 +2906,10 @@ SL_DEFINE_STREAMS(3)
 SL_DEFINE_STREAMS(4)
 #endif
 
-/* Deal: a split of a source with margins, which read as the fill value.
+/* Dealt rows: the rows of planes that are dealt out to streams by vectors, and the fill between the planes.
  *
  * Assumes: output and source do not overlap.
- * Needs: copy, fill, reach, split_join. */
-
-/* Turns of a loop: *count* of them read the source, *step* apart; the ones before and after these are fill.  All of
- * them are written, *to_step* apart. */
-typedef struct {
-    int64_t before, count, after, to_step, step;
-} sl_dealt_turns;
-#define SL_ALL_TURNS(turns) ((turns).before + (turns).count + (turns).after)
+ * Needs: copy, reach, split_join. */
 
 /* Planes of rows whose output is contiguous in each stream: *turns* of them, *count* rows each; the first one is number
  * *plane* of the *planes* of its image.  The source moves by *leap* from plane to plane and by *jump* from the last
@@ -3172,6 +3165,18 @@ SL_DEFINE_DEAL_8(2)
 SL_DEFINE_DEAL_8(3)
 SL_DEFINE_DEAL_8(4)
 #endif
+
+/* Deal: a split of a source with margins, which read as the fill value.
+ *
+ * Assumes: output and source do not overlap.
+ * Needs: dealt_rows, fill, reach, split_join. */
+
+/* Turns of a loop: *count* of them read the source, *step* apart; the ones before and after these are fill.  All of
+ * them are written, *to_step* apart. */
+typedef struct {
+    int64_t before, count, after, to_step, step;
+} sl_dealt_turns;
+#define SL_ALL_TURNS(turns) ((turns).before + (turns).count + (turns).after)
 
 #if !SL_HAS_SHUFFLES || !SL_HAS_BYTE_MASKS
 /* Rows an element at a time where a column is cut. */
