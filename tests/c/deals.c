@@ -13,7 +13,9 @@ static sl_dealt_turns draw_turns(int64_t count, int64_t size, int64_t gap)
 static int differs(void)
 {
     static const int64_t extents[] = {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 21, 31, 32, 33, 63, 64, 65, 100, 129, 300};
-    const int64_t k = 2 + below(3), columns = extents[below(below(2) ? 8 : sizeof extents / sizeof *extents)];
+    /* Rarely there are no columns, or no rows, planes or images that read the source. */
+    const int64_t drawn = extents[below(below(2) ? 8 : sizeof extents / sizeof *extents)];
+    const int64_t k = 2 + below(3), columns = below(40) ? drawn : 0;
     /* What is inside of 0 <= n < k*columns, and may be nothing, or reach beyond. */
     const int64_t low = below(4) ? below(2 * k) : below(k * columns + 2) - 1;
     const int64_t inside = below(4) ? sl_max(0, k * columns - low - below(2 * k)) : below(k * columns + 2) - 1;
@@ -23,10 +25,10 @@ static int differs(void)
     sl_dealt_turns turns[3];
     int64_t size = columns, span = last - first;
     for (int t = 0; t < 3; ++t) {
-        turns[t] = draw_turns(t == 0 || below(3) ? 1 + below(6) : 1, size, gaps * below(2) * below(3));
+        turns[t] = draw_turns(t == 0 || below(3) ? !!below(20) * (1 + below(6)) : 1, size, gaps * below(2) * below(3));
         turns[t].step = span + below(3);
         size = turns[t].to_step * SL_ALL_TURNS(turns[t]);
-        span += turns[t].step * (turns[t].count - 1);
+        span += turns[t].step * sl_max(0, turns[t].count - 1);
     }
     const int64_t to_stride = size;
     const size_t to_size = (size_t)(k * to_stride) * sizeof(element);
@@ -34,7 +36,8 @@ static int differs(void)
     const int64_t lead = below(2) * below(80), trail = lead ? below(80) : 0, elements = lead + span + trail;
     const size_t from_size = (size_t)elements * sizeof(element);
     const int64_t known = lead || below(2) ? elements : 0;
-    element *to = malloc(to_size), *expected = malloc(to_size), *from = malloc(from_size + !from_size), value;
+    element *to = malloc(to_size + !to_size), *expected = malloc(to_size + !to_size);
+    element *from = malloc(from_size + !from_size), value;
     memset(&value, 0x55, sizeof value);
     memset(to, 0xAA, to_size);
     memset(expected, 0xAA, to_size);

@@ -22,7 +22,7 @@ from symlayout_codegen import CompilerError, Nest, print_header, print_kernel, s
 from symlayout_codegen.emit.header import KERNELS_HEADER, RUNTIME_HEADER, runtime, runtime_of
 from symlayout_codegen.emit.text import comment_text
 from symlayout_codegen.ir.identifiers import identifier
-from symlayout_codegen.ir.integer_expressions import IntLiteral
+from symlayout_codegen.ir.integer_expressions import IntLiteral, evaluate
 from symlayout_codegen.ir.nest import NUMBERS, Add, Digit, NestPiece, Term
 from symlayout_codegen.passes.schedule import schedule
 from symlayout_codegen.status import STATUS, status_code
@@ -178,11 +178,17 @@ def cases() -> Iterator[tuple[Nest, tuple[int, ...], dict[int, tuple[Term, ...]]
 
 
 def call(nest: Nest, values: tuple[int, ...], written: dict[int, tuple[Term, ...]], size: int) -> str:
-    """Return C that calls the kernel with memory of exactly the size that it may touch."""
+    """Return C that calls the kernel with memory of exactly the size that it may touch.
+
+    That is the whole of a source whose size the nest states, and else what lies between the elements that are read.
+    """
     lines, arguments = [], [f"INT64_C({n})" for n in values]
-    for name in nest.sources:
+    for name, stated in itertools.zip_longest(nest.sources, nest.source_sizes):
         offsets = [at for terms in written.values() for source, at in terms if source == name] or [0]
         low, count = min(offsets), max(offsets) + 1 - min(offsets)
+        if stated is not None:
+            low, count = 0, evaluate(stated, dict(zip(nest.parameters, values, strict=True)))
+            assert max(offsets) < max(count, 1)
         lines.append(f"    unsigned char *{name} = calloc({count}, {size});")
         arguments.append(f"(const void *)((uintptr_t){name} - (uintptr_t){low} * {size})")
     lines.append(f"    unsigned char *out = malloc({max(1, len(written)) * size});")

@@ -98,7 +98,7 @@ SL_INLINE sl_planes sl_contiguous_planes(int64_t columns, const sl_dealt_turns t
     const sl_dealt_turns rows = turns[0], planes = turns[1], images = turns[2];
     const int64_t plane = SL_ALL_TURNS(rows) * columns, image = SL_ALL_TURNS(planes) * plane;
     sl_planes dealt = {0};
-    if (rows.count <= 0 || (SL_ALL_TURNS(rows) > 1 && rows.to_step != columns) ||
+    if ((SL_ALL_TURNS(rows) > 1 && rows.to_step != columns) ||
         (SL_ALL_TURNS(planes) > 1 && planes.to_step != plane) ||
         (SL_ALL_TURNS(images) > 1 && images.to_step != image))
         return dealt;
@@ -135,7 +135,7 @@ SL_ALWAYS_INLINE sl_planes sl_choose_planes(int64_t start, int64_t size, int64_t
                          (rows.count - 1) * rows.step + k * sl_max(columns, n);
     const int64_t before = start < 0, behind = columns < n ? 1 + n / (SL_ALL_TURNS(rows) * columns) : last > size;
     sl_planes dealt = {0};
-    if (total <= 1 + before + behind || rows.count <= 0 || least <= 0 || rows.step <= 0 ||
+    if (total <= 1 + before + behind || least <= 0 || rows.step <= 0 ||
         !sl_is_dealt(n, columns, low, high, k) || start + least < 0 || last - least > size)
         return dealt;
     dealt = sl_contiguous_planes(columns, turns, before, behind);
@@ -243,7 +243,8 @@ SL_ALWAYS_INLINE void sl_deal(element *restrict to, int64_t to_stride, const ele
 {
     const sl_dealt_turns rows = turns[0], planes = turns[1], images = turns[2];
 #if SL_HAS_SHUFFLES
-    const sl_planes dealt = sl_choose_planes(start, size, columns, low, high, turns, k);
+    const int is_read = columns > 0 && rows.count > 0 && planes.count > 0 && images.count > 0;
+    const sl_planes none = {0}, dealt = is_read ? sl_choose_planes(start, size, columns, low, high, turns, k) : none;
     if (dealt.turns > 0) { /* each stream is written from its begin to its end */
         const int64_t plane = SL_ALL_TURNS(rows) * columns, image = SL_ALL_TURNS(planes) * plane;
         const int64_t begin = images.before * image + planes.before * plane + rows.before * columns;
