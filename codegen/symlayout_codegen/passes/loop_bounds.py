@@ -69,7 +69,6 @@ from symlayout_codegen.ir.statements import (
     PartRanges,
     StartFolds,
     Statement,
-    expressions,
     mapped,
 )
 from symlayout_codegen.ir.whole_blocks import WholeBlocks, whole_blocks
@@ -508,8 +507,9 @@ class _LoopWriter:
                 return self.filled(depth, state.over(depth, start, stop))
             digit = self.piece.digits[depth]
             body = self.enter(depth + 1, state)
+            # What is computed before a deal is no part of the loop if it is the same in all turns.
             fixed = body[:-1] if body and isinstance(body[-1], Deal) else ()
-            if any(digit.name in names(e) for let in fixed for e in expressions(let)):
+            if not all(isinstance(each, Let) and digit.name not in names(each.value) for each in fixed):
                 fixed = ()
             return (*fixed, Loop(digit.name, start, stop, body[len(fixed) :], digit.comment))
         # Consecutive guards of the same fill are decided together: their order does not matter.

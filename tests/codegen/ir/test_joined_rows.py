@@ -29,7 +29,8 @@ def test_other_digits_are_none() -> None:
     (piece,) = nests.joined_rows(3, 1, 1).pieces
     rows, columns = piece.windows
     assert joined_rows(nests.joined_rows(5, 1, 1).pieces[0]) is None  # more streams than one statement has
-    assert joined_rows(replace(piece, windows=())) is None  # nothing is cut
+    whole = replace(nests.joined_rows(3, 0, 0).pieces[0], windows=())
+    assert joined_rows(whole) is None  # nothing is cut
     assert joined_rows(replace(piece, windows=(rows,))) is None  # rows of cut columns do not follow each other uncut
     assert joined_rows(replace(piece, windows=(rows, rows, columns))) is None  # rows are cut once
     gaps = replace(piece, output=piece.output.without(frozenset({4})))

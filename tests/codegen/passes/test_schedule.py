@@ -151,6 +151,12 @@ def test_rows_of_fill_before_and_after_are_part_of_that_statement() -> None:
     assert len(leaves(nests.deal_padded_rows(1))) > 1  # of another fill
 
 
+def test_where_rows_begin_is_computed_in_the_loop_that_it_depends_on() -> None:
+    nest = nests.deal_sheared_rows()
+    assert leaves(nest) == ["Deal"]
+    same_for_small_sizes(nest, tuple({"C": 3, "H": 2, "W": w, "p": p, "q": q} for w, p, q in ((3, 1, 2), (0, 2, 0))))
+
+
 def test_padded_planes_of_many_images_are_dealt_out_by_one_statement() -> None:
     """The loops over the planes and over the images run inside of those over the blocks, in strips."""
     nest = nests.deal_padded_images()

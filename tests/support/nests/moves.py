@@ -310,6 +310,21 @@ def deal_padded_rows(fill: int = 0) -> Nest:
     return nest(f"deal_padded_rows_{fill}", "H W p q", [piece], size, fills=2, source_sizes=(mul(2, H, W),))
 
 
+def deal_sheared_rows() -> Nest:
+    """Rows of W, padded by one, are dealt to two planes of each of C images, whose rows begin one further each time."""
+    rows = add(p, H, q)
+    row = NestGuard(NestWindow(affine(mul(-1, p), (0, 1), (2, 1)), H), 0)
+    piece = NestPiece(
+        digits(img=C, lo=2, row=rows, hi=add(W, 1)),
+        affine(0, (0, mul(2, rows, add(W, 1))), (1, mul(rows, add(W, 1))), (2, add(W, 1)), (3, 1)),
+        0,
+        affine(add(mul(-2, p, W), -1), (0, mul(2, W)), (2, mul(2, W)), (3, 2), (1, 1)),
+        guards=(row, NestGuard(NestWindow(affine(-1, (3, 2), (1, 1)), mul(2, W)), 0)),
+    )
+    size = mul(2, C, rows, add(W, 1))
+    return nest("deal_sheared_rows", "C H W p q", [piece], size, fills=1, source_sizes=(mul(2, H, W),))
+
+
 def deal_padded_images(margin: int = 1) -> Nest:
     """Images, p of them, of 2*q planes of 2*H rows of 2*W are dealt out in blocks of two, with a *margin* around."""
     depth, height, width = (add(half, margin) for half in (q, H, W))
