@@ -183,11 +183,12 @@ def call(nest: Nest, values: tuple[int, ...], written: dict[int, tuple[Term, ...
     That is the whole of a source whose size the nest states, and else what lies between the elements that are read.
     """
     lines, arguments = [], [f"INT64_C({n})" for n in values]
+    known = nests.with_locals(nest, dict(zip(nest.parameters, values, strict=True)))
     for name, stated in itertools.zip_longest(nest.sources, nest.source_sizes):
         offsets = [at for terms in written.values() for source, at in terms if source == name] or [0]
         low, count = min(offsets), max(offsets) + 1 - min(offsets)
         if stated is not None:
-            low, count = 0, evaluate(stated, dict(zip(nest.parameters, values, strict=True)))
+            low, count = 0, evaluate(stated, known)
             assert max(offsets) < max(count, 1)
         lines.append(f"    unsigned char *{name} = calloc({count}, {size});")
         arguments.append(f"(const void *)((uintptr_t){name} - (uintptr_t){low} * {size})")
