@@ -152,6 +152,8 @@ def _transposes() -> Iterator[Case]:
         (" of few columns", (50176, 3), (1, 0)),
         (" of images", (8, 3, 224, 224), (0, 2, 3, 1)),
         (" of images", (8, 224, 224, 3), (0, 3, 1, 2)),
+        (" of 6 channels", (8, 6, 224, 224), (0, 2, 3, 1)),
+        (" of 6 channels", (8, 224, 224, 6), (0, 3, 1, 2)),
     ]
     for (what, shape, axes), itemsize in itertools.product(shapes, DTYPES):
         name, quick = f"transpose{what} {''.join(map(str, axes))}", itemsize in (1, 4)
@@ -179,6 +181,7 @@ _MOVES: dict[str, tuple[str, Chain]] = {
     "every second": ("other operations", lambda op, x: x[:, :, ::2, ::2]),
     "flip of rows": ("other operations", lambda op, x: op.flip(x, (3,))),
     "flip of images": ("other operations", lambda op, x: op.flip(x, (2,))),
+    "rotate": ("other operations", lambda op, x: op.transpose(op.flip(x, (3,)), (0, 1, 3, 2))),
     "roll": ("other operations", lambda op, x: op.roll(x, (5, -3), (2, 3))),
     "tile": ("other operations", lambda op, x: op.tile(x, (1, 1, 2, 3))),
     "repeat": ("other operations", lambda op, x: op.repeat(x, 3, 3)),
@@ -228,6 +231,9 @@ _CHAINS: dict[str, tuple[Chain, str, str]] = {  # with the layout and the dims
     "space to depth, transpose": (
         lambda op, x: op.transpose(op.space_to_depth(x, 2, "blocks_first", 1), (0, 2, 3, 1)), _NCHW, "",
     ),
+    "space to depth, transpose, of 3 channels": (
+        lambda op, x: op.transpose(op.space_to_depth(x, 2, "blocks_first", 1), (0, 2, 3, 1)), "RGB", "",
+    ),
     "focus: 4 slices, concat": (_focus, _NCHW, "N, C, 2*h, 2*w"),
     "shift and partition (Swin)": (_swin, "swin", "N, 7*h, 7*w, C"),
     "im2col 3x3": (_im2col, _NCHW, "N, C, H>=3, W>=3"),
@@ -235,17 +241,19 @@ _CHAINS: dict[str, tuple[Chain, str, str]] = {  # with the layout and the dims
 }  # fmt: skip
 
 
+_CHANNELS = {"swin": (96, 7), "RGB": (3, 2)}  # of layouts with other channels, and what divides the sides
+
+
 def _chains() -> Iterator[Case]:
     for (name, (chain, layout, dims)), (size, itemsize) in itertools.product(
         _CHAINS.items(), [(MIB, 1), (MIB, 4), (16 * MIB, 4)]
     ):
-        pixels = size // itemsize // 96
-        side = 7 * max(2, round(pixels**0.5 / 7))
-        image = (
-            (1, side, side, 96)
-            if layout == "swin"
-            else _image(layout, size // (9 if "im2col" in name else 1), itemsize)
-        )
+        if layout in _CHANNELS:
+            channels, unit = _CHANNELS[layout]
+            side = unit * max(2, round((size / itemsize / channels) ** 0.5 / unit))
+            image: Shape = (1, side, side, channels) if layout == "swin" else (1, channels, side, side)
+        else:
+            image = _image(layout, size // (9 if "im2col" in name else 1), itemsize)
         yield Case(f"chains, {size // MIB} MiB", name, chain, image, itemsize, dims, quick=(size, itemsize) == (MIB, 4))
 
 

@@ -9,6 +9,7 @@
 #define SL_STREAMS 4
 #define SL_LARGE_ARRAYS 0
 #define SL_SMALL_MATRICES 0
+#define SL_NARROW_MATRICES 0
 #include "symlayout_runtime.h"
 
 int32_t openvino_batch_to_space_2d_x4_part(int64_t part, int64_t parts, const void *src, void *dst)

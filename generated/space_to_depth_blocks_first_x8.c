@@ -8,6 +8,7 @@
  */
 #include "symlayout_kernels.h"
 #define SL_ELEMENT_SIZE 8
+#define SL_NARROW_MATRICES 0
 #include "symlayout_runtime.h"
 
 int32_t space_to_depth_blocks_first_x8_part(int64_t part, int64_t parts, int64_t N, int64_t C, int64_t H,

@@ -298,6 +298,25 @@ SL_DEFINE_BYTES(32, 32)
 #endif
 SL_DEFINE_BYTES(max, SL_VECTOR_BYTES)
 
+/* Whether an instruction shuffles bytes by computed indices, and can give zeros. */
+#if defined __SSSE3__ || (defined __aarch64__ && !defined __clang__ && SL_HAS_SHUFFLES)
+#define SL_HAS_INDEXED_SHUFFLES 1
+/* Byte i of the result is byte index[i] of v, or 0 where the index is SL_ZERO_BYTE; of others, the lowest four bits
+ * count. */
+#define SL_ZERO_BYTE 0x90
+SL_ALWAYS_INLINE sl_bytes_16 sl_shuffle_bytes(sl_bytes_16 v, sl_bytes_16 index)
+{
+#ifdef __SSSE3__
+    return __builtin_ia32_pshufb128(v, index);
+#else
+    typedef uint8_t bytes __attribute__((vector_size(16)));
+    return (sl_bytes_16)__builtin_shuffle((bytes)v, (bytes){0}, (bytes)index); /* indices modulo 32 */
+#endif
+}
+#else
+#define SL_HAS_INDEXED_SHUFFLES 0
+#endif
+
 #if SL_HAS_SHUFFLES
 /* A lane: an element as an unsigned integer. */
 #if SL_ELEMENT_SIZE == 1
@@ -464,99 +483,6 @@ SL_INLINE void sl_copy(element *restrict to, int64_t at, const element *restrict
         *into = *out_of;
 #endif
 }
-
-/* What calls of a kernel wanted: ways to move elements that it is not linked to, and can be.
- *
- * Assumes: nothing.
- * Needs: base. */
-
-/* The bits of ways: row plans, 1 << k for k streams, those of small matrices, and of large arrays where
- * stores wait or do not. */
-#define SL_ROW_PLANS_WAY 1
-#define SL_ALL_STREAMS (1 << 2 | 1 << 3 | 1 << 4)
-#define SL_SMALL_WAY (1 << 5)
-#define SL_LARGE_WAY(waits) (1 << (6 + (waits)))
-
-#ifdef SL_WAYS_LATER
-static int32_t sl_wanted_ways;
-#define SL_WANTED_WAYS &sl_wanted_ways
-#else
-#define SL_WANTED_WAYS 0
-#endif
-
-/* Adds *ways* to those that are *wanted*, unless nothing can be linked later. */
-SL_INLINE void sl_want(int32_t *wanted, int32_t ways)
-{
-    if (wanted)
-        __atomic_fetch_or(wanted, ways, __ATOMIC_RELAXED);
-}
-
-/* Plans: what rows are planned with, and the prototypes of row_plans, which may be compiled apart.
- *
- * Assumes: nothing.
- * Needs: base, wanted. */
-
-/* Whether an instruction shuffles bytes by computed indices, and can give zeros. */
-#if defined __SSSE3__ || (defined __aarch64__ && !defined __clang__ && SL_HAS_SHUFFLES)
-#define SL_HAS_ROW_PLANS 1
-#else
-#define SL_HAS_ROW_PLANS 0
-#endif
-
-/* What one statement of a kernel has planned, empty at first.  A block of *turns* turns has *bytes* bytes, at least 16,
- * in *lanes* of 16; the last one may overlap the one before.  A lane is put together from *windows* windows, 16 bytes
- * of the source each; those of lane l have the numbers l*windows to l*windows + windows - 1. */
-#define SL_BLOCK_TURNS 16  /* at most */
-#define SL_BLOCK_LANES 4   /* more are slower, and are only taken for longer turns */
-#define SL_LANE_WINDOWS 8  /* at most */
-#define SL_ROW_WINDOWS 4   /* more pay only for elements that lie apart on both sides */
-#define SL_PLAN_WINDOWS 64 /* at most, of all lanes */
-typedef struct {
-    int64_t run, runs, between, leap, rows; /* what it is for: see sl_plan_rows */
-    int64_t turn, turns, bytes;             /* turn: the bytes of one */
-    int lanes, windows;                     /* lanes: 0 where nothing is planned */
-    int64_t from[SL_PLAN_WINDOWS];
-    unsigned char index[SL_PLAN_WINDOWS][16];
-} sl_plan;
-
-/* An empty plan. */
-SL_ALWAYS_INLINE void sl_no_plan(sl_plan *plan)
-{
-    plan->run = 0;
-}
-
-/* Whether plans pay for *rows* rows of *bytes* bytes of runs of *run* bytes: longer runs are moved by whole vectors. */
-SL_ALWAYS_INLINE int sl_is_planned(int64_t run, int64_t bytes, int64_t rows)
-{
-    return run < 16 && bytes >= 32 && bytes * rows >= 128;
-}
-
-/* Whether a kernel has row plans, or none that it needs yet. */
-#ifndef SL_ROW_PLANS
-#define SL_ROW_PLANS 1
-#endif
-#if SL_HAS_ROW_PLANS && !SL_ROW_PLANS
-/* Plans nothing, so that rows are copied in another way. */
-SL_INLINE int sl_plan_rows(sl_plan *plan, int64_t runs, int64_t between, int64_t run, int64_t leap, int64_t rows)
-{
-    (void)plan, (void)runs, (void)between, (void)run, (void)leap, (void)rows;
-    sl_want(SL_WANTED_WAYS, SL_ROW_PLANS_WAY);
-    return 0;
-}
-SL_INLINE void sl_write_rows(const sl_plan *plan, unsigned char *restrict to, const unsigned char *restrict from,
-                             int64_t leap, int64_t length, int64_t count, int64_t to_step, int64_t step)
-{
-    (void)plan, (void)to, (void)from, (void)leap, (void)length, (void)count, (void)to_step, (void)step;
-}
-#elif defined SL_LINKED && SL_HAS_ROW_PLANS
-/* Plans rows of turns with any offsets, rows of turns whose runs lie *between* apart, and writes rows by a plan: see
- * row_plans. */
-SL_LINKABLE int sl_plan_turns(sl_plan *plan, const int64_t *offset, int64_t runs, int64_t run, int64_t leap,
-                              int64_t rows);
-SL_LINKABLE int sl_plan_rows(sl_plan *plan, int64_t runs, int64_t between, int64_t run, int64_t leap, int64_t rows);
-SL_LINKABLE void sl_write_rows(const sl_plan *plan, unsigned char *restrict to, const unsigned char *restrict from,
-                               int64_t leap, int64_t length, int64_t count, int64_t to_step, int64_t step);
-#endif
 
 /* What a processor says of itself.
  *
@@ -792,6 +718,187 @@ SL_ALWAYS_INLINE void sl_fetch_row(int reach, const element *to, int64_t to_stri
             sl_fetch_streams(to + line, to_stride, k);
 }
 
+/* Copy of rows of equal length, in turns: the way to move a row is chosen once for all of them.
+ *
+ * Assumes: output and source do not overlap.  Offsets and counts are in elements; a count <= 0 copies nothing.
+ * Needs: copy, reach. */
+
+/* Copies *rows* rows of *bytes* bytes, half <= bytes <= 2*half, each as its first and last *half*, a literal. */
+SL_ALWAYS_INLINE void sl_copy_rows_by(element *restrict to, int64_t to_step, const element *restrict from,
+                                      int64_t step, int64_t rows, size_t bytes, const size_t half)
+{
+#define SL_COPY_ROW(i)                                                                                               \
+    sl_copy_overlapping_ends((unsigned char *)(to + i * to_step), (const unsigned char *)(from + i * step), bytes, half)
+    if (half <= SL_VECTOR_BYTES) {
+        SL_UNROLL_4
+        for (int64_t i = 0; i < rows; ++i)
+            SL_COPY_ROW(i);
+    } else
+        for (int64_t i = 0; i < rows; ++i)
+            SL_COPY_ROW(i);
+#undef SL_COPY_ROW
+}
+
+/* Copies *bytes* >= 64 bytes: whole cache lines by non-temporal stores. */
+SL_OUT_OF_LINE void sl_copy_nontemporal(unsigned char *restrict to, const unsigned char *restrict from, int64_t bytes)
+{
+    int64_t k = sl_bytes_to_line(to); /* no line is written both ways */
+    memcpy(to, from, (size_t)k);
+    for (; k + 64 <= bytes; k += 64)
+        for (int64_t j = k; j < k + 64; j += SL_VECTOR_BYTES)
+            sl_store_far_max(to + j, sl_load_max(from + j));
+    memcpy(to + k, from + k, (size_t)(bytes - k));
+}
+
+/* Runs the code that it is given for each row i of each turn. */
+#define SL_FOR_EACH_ROW(...)                                                                                         \
+    for (int64_t t = 0; t < turns; ++t, to += to_leap, from += leap)                                                 \
+        for (int64_t i = 0; i < rows; ++i)                                                                           \
+            __VA_ARGS__
+#define SL_FOR_EACH_TURN_OF_ROWS(...)                                                                                \
+    for (int64_t t = 0; t < turns; ++t, to += to_leap, from += leap)                                                 \
+        __VA_ARGS__
+
+/* to[t*to_leap + i*to_step + j] = from[t*leap + i*step + j] for 0 <= t < turns, 0 <= i < rows, 0 <= j < count. */
+SL_OUT_OF_LINE void sl_copy_turns(element *restrict to, int64_t to_leap, int64_t to_step,
+                                  const element *restrict from, int64_t leap, int64_t step, int64_t turns,
+                                  int64_t rows, int64_t count, int reach)
+{
+    const size_t bytes = (size_t)count * sizeof(element);
+    if (count == 1 && to_step == 1 && step == -1)
+        SL_FOR_EACH_ROW(to[i] = from[-i]);
+    else if (count == 1 && to_step == 1 && step == 2)
+        SL_FOR_EACH_ROW(to[i] = from[2 * i]);
+    else if (count == 1)
+        SL_FOR_EACH_ROW(to[i * to_step] = from[i * step]);
+    else if (reach == SL_FAR && bytes >= 512)
+        SL_FOR_EACH_ROW(sl_copy_nontemporal((unsigned char *)(to + i * to_step),
+                                            (const unsigned char *)(from + i * step), (int64_t)bytes));
+    else if (bytes > SL_LIBRARY_COPY_BYTES)
+        SL_FOR_EACH_ROW(memcpy(to + i * to_step, from + i * step, bytes));
+    else if (bytes > 64)
+        SL_FOR_EACH_ROW(sl_copy_blocks((unsigned char *)(to + i * to_step), (const unsigned char *)(from + i * step),
+                                       (int64_t)bytes));
+    else if (bytes == 64)
+        SL_FOR_EACH_TURN_OF_ROWS(sl_copy_rows_by(to, to_step, from, step, rows, 64, 64));
+    else if (bytes == 32)
+        SL_FOR_EACH_TURN_OF_ROWS(sl_copy_rows_by(to, to_step, from, step, rows, 32, 32));
+    else if (bytes == 16)
+        SL_FOR_EACH_TURN_OF_ROWS(sl_copy_rows_by(to, to_step, from, step, rows, 16, 16));
+#if SL_HAS_BYTE_MASKS
+    else if (bytes > 32)
+        SL_FOR_EACH_TURN_OF_ROWS(
+            sl_masked_copy_rows_max(to, to_step, from, step, rows, sl_first_bytes((int64_t)bytes)));
+    else if (bytes > 16)
+        SL_FOR_EACH_TURN_OF_ROWS(
+            sl_masked_copy_rows_32(to, to_step, from, step, rows, sl_first_bytes((int64_t)bytes)));
+    else
+        SL_FOR_EACH_TURN_OF_ROWS(
+            sl_masked_copy_rows_16(to, to_step, from, step, rows, sl_first_bytes((int64_t)bytes)));
+#else
+    else if (bytes > 32)
+        SL_FOR_EACH_TURN_OF_ROWS(sl_copy_rows_by(to, to_step, from, step, rows, bytes, 32));
+    else if (bytes > 16)
+        SL_FOR_EACH_TURN_OF_ROWS(sl_copy_rows_by(to, to_step, from, step, rows, bytes, 16));
+    else if (bytes >= 8)
+        SL_FOR_EACH_TURN_OF_ROWS(sl_copy_rows_by(to, to_step, from, step, rows, bytes, 8));
+    else if (bytes >= 4)
+        SL_FOR_EACH_TURN_OF_ROWS(sl_copy_rows_by(to, to_step, from, step, rows, bytes, 4));
+    else
+        SL_FOR_EACH_TURN_OF_ROWS(sl_copy_rows_by(to, to_step, from, step, rows, bytes, 2));
+#endif
+}
+
+/* What calls of a kernel wanted: ways to move elements that it is not linked to, and can be.
+ *
+ * Assumes: nothing.
+ * Needs: base. */
+
+/* The bits of ways: row plans, 1 << k for k streams, those of small matrices, of large arrays where
+ * stores do not wait and where they do, and of narrow ones. */
+#define SL_ROW_PLANS_WAY 1
+#define SL_ALL_STREAMS (1 << 2 | 1 << 3 | 1 << 4)
+#define SL_SMALL_WAY (1 << 5)
+#define SL_LARGE_WAY(waits) (1 << (6 + (waits)))
+#define SL_NARROW_WAY (1 << 8)
+
+#ifdef SL_WAYS_LATER
+static int32_t sl_wanted_ways;
+#define SL_WANTED_WAYS &sl_wanted_ways
+#else
+#define SL_WANTED_WAYS 0
+#endif
+
+/* Adds *ways* to those that are *wanted*, unless nothing can be linked later. */
+SL_INLINE void sl_want(int32_t *wanted, int32_t ways)
+{
+    if (wanted)
+        __atomic_fetch_or(wanted, ways, __ATOMIC_RELAXED);
+}
+
+/* Plans: what rows are planned with, and the prototypes of row_plans, which may be compiled apart.
+ *
+ * Assumes: nothing.
+ * Needs: vectors, wanted. */
+
+/* Plans are lists of indices. */
+#define SL_HAS_ROW_PLANS SL_HAS_INDEXED_SHUFFLES
+
+/* What one statement of a kernel has planned, empty at first.  A block of *turns* turns has *bytes* bytes, at least 16,
+ * in *lanes* of 16; the last one may overlap the one before.  A lane is put together from *windows* windows, 16 bytes
+ * of the source each; those of lane l have the numbers l*windows to l*windows + windows - 1. */
+#define SL_BLOCK_TURNS 16  /* at most */
+#define SL_BLOCK_LANES 4   /* more are slower, and are only taken for longer turns */
+#define SL_LANE_WINDOWS 8  /* at most */
+#define SL_ROW_WINDOWS 4   /* more pay only for elements that lie apart on both sides */
+#define SL_PLAN_WINDOWS 64 /* at most, of all lanes */
+typedef struct {
+    int64_t run, runs, between, leap, rows; /* what it is for: see sl_plan_rows */
+    int64_t turn, turns, bytes;             /* turn: the bytes of one */
+    int lanes, windows;                     /* lanes: 0 where nothing is planned */
+    int64_t from[SL_PLAN_WINDOWS];
+    unsigned char index[SL_PLAN_WINDOWS][16];
+} sl_plan;
+
+/* An empty plan. */
+SL_ALWAYS_INLINE void sl_no_plan(sl_plan *plan)
+{
+    plan->run = 0;
+}
+
+/* Whether plans pay for *rows* rows of *bytes* bytes of runs of *run* bytes: longer runs are moved by whole vectors. */
+SL_ALWAYS_INLINE int sl_is_planned(int64_t run, int64_t bytes, int64_t rows)
+{
+    return run < 16 && bytes >= 32 && bytes * rows >= 128;
+}
+
+/* Whether a kernel has row plans, or none that it needs yet. */
+#ifndef SL_ROW_PLANS
+#define SL_ROW_PLANS 1
+#endif
+#if SL_HAS_ROW_PLANS && !SL_ROW_PLANS
+/* Plans nothing, so that rows are copied in another way. */
+SL_INLINE int sl_plan_rows(sl_plan *plan, int64_t runs, int64_t between, int64_t run, int64_t leap, int64_t rows)
+{
+    (void)plan, (void)runs, (void)between, (void)run, (void)leap, (void)rows;
+    sl_want(SL_WANTED_WAYS, SL_ROW_PLANS_WAY);
+    return 0;
+}
+SL_INLINE void sl_write_rows(const sl_plan *plan, unsigned char *restrict to, const unsigned char *restrict from,
+                             int64_t leap, int64_t length, int64_t count, int64_t to_step, int64_t step)
+{
+    (void)plan, (void)to, (void)from, (void)leap, (void)length, (void)count, (void)to_step, (void)step;
+}
+#elif defined SL_LINKED && SL_HAS_ROW_PLANS
+/* Plans rows of turns with any offsets, rows of turns whose runs lie *between* apart, and writes rows by a plan: see
+ * row_plans. */
+SL_LINKABLE int sl_plan_turns(sl_plan *plan, const int64_t *offset, int64_t runs, int64_t run, int64_t leap,
+                              int64_t rows);
+SL_LINKABLE int sl_plan_rows(sl_plan *plan, int64_t runs, int64_t between, int64_t run, int64_t leap, int64_t rows);
+SL_LINKABLE void sl_write_rows(const sl_plan *plan, unsigned char *restrict to, const unsigned char *restrict from,
+                               int64_t leap, int64_t length, int64_t count, int64_t to_step, int64_t step);
+#endif
+
 /* Row plans: rows of the output that are put together from short runs of the source, the same ones in each turn.  16
  * bytes are written at once, by byte shuffles whose indices are computed beforehand: for the turns of a block.
  *
@@ -799,19 +906,6 @@ SL_ALWAYS_INLINE void sl_fetch_row(int reach, const element *to, int64_t to_stri
  * Needs: integers, plans, vectors. */
 
 #if SL_HAS_ROW_PLANS && SL_ROW_PLANS
-/* The index of a zero: sl_shuffle_bytes takes the lowest four bits of others. */
-#define SL_ZERO_BYTE 0x90
-
-SL_ALWAYS_INLINE sl_bytes_16 sl_shuffle_bytes(sl_bytes_16 v, sl_bytes_16 index)
-{
-#ifdef __SSSE3__
-    return __builtin_ia32_pshufb128(v, index);
-#else
-    typedef uint8_t bytes __attribute__((vector_size(16)));
-    return (sl_bytes_16)__builtin_shuffle((bytes)v, (bytes){0}, (bytes)index); /* indices modulo 32 */
-#endif
-}
-
 /* How many turns of *turn* bytes, at most *rows*, fill lanes best; 0 if they have less than 16 bytes. */
 SL_ONCE int64_t sl_turns_of_block(int64_t turn, int64_t rows)
 {
@@ -1228,96 +1322,10 @@ SL_OUT_OF_LINE int64_t sl_fill_short(element *restrict to, int64_t to_step, elem
 }
 #endif
 
-/* Copy of many rows of equal length: the way to move a row is chosen once for all of them.
+/* Copy of many rows of equal length: short ones are permuted, or planned for all turns.
  *
  * Assumes: output and source do not overlap.  Offsets and counts are in elements; a count <= 0 copies nothing.
- * Needs: copy, plans, reach, row_plans, short_rows. */
-
-/* Copies *rows* rows of *bytes* bytes, half <= bytes <= 2*half, each as its first and last *half*, a literal. */
-SL_ALWAYS_INLINE void sl_copy_rows_by(element *restrict to, int64_t to_step, const element *restrict from,
-                                      int64_t step, int64_t rows, size_t bytes, const size_t half)
-{
-#define SL_COPY_ROW(i)                                                                                               \
-    sl_copy_overlapping_ends((unsigned char *)(to + i * to_step), (const unsigned char *)(from + i * step), bytes, half)
-    if (half <= SL_VECTOR_BYTES) {
-        SL_UNROLL_4
-        for (int64_t i = 0; i < rows; ++i)
-            SL_COPY_ROW(i);
-    } else
-        for (int64_t i = 0; i < rows; ++i)
-            SL_COPY_ROW(i);
-#undef SL_COPY_ROW
-}
-
-/* Copies *bytes* >= 64 bytes: whole cache lines by non-temporal stores. */
-SL_OUT_OF_LINE void sl_copy_nontemporal(unsigned char *restrict to, const unsigned char *restrict from, int64_t bytes)
-{
-    int64_t k = sl_bytes_to_line(to); /* no line is written both ways */
-    memcpy(to, from, (size_t)k);
-    for (; k + 64 <= bytes; k += 64)
-        for (int64_t j = k; j < k + 64; j += SL_VECTOR_BYTES)
-            sl_store_far_max(to + j, sl_load_max(from + j));
-    memcpy(to + k, from + k, (size_t)(bytes - k));
-}
-
-/* Runs the code that it is given for each row i of each turn. */
-#define SL_FOR_EACH_ROW(...)                                                                                         \
-    for (int64_t t = 0; t < turns; ++t, to += to_leap, from += leap)                                                 \
-        for (int64_t i = 0; i < rows; ++i)                                                                           \
-            __VA_ARGS__
-#define SL_FOR_EACH_TURN_OF_ROWS(...)                                                                                \
-    for (int64_t t = 0; t < turns; ++t, to += to_leap, from += leap)                                                 \
-        __VA_ARGS__
-
-/* to[t*to_leap + i*to_step + j] = from[t*leap + i*step + j] for 0 <= t < turns, 0 <= i < rows, 0 <= j < count. */
-SL_OUT_OF_LINE void sl_copy_turns(element *restrict to, int64_t to_leap, int64_t to_step,
-                                  const element *restrict from, int64_t leap, int64_t step, int64_t turns,
-                                  int64_t rows, int64_t count, int reach)
-{
-    const size_t bytes = (size_t)count * sizeof(element);
-    if (count == 1 && to_step == 1 && step == -1)
-        SL_FOR_EACH_ROW(to[i] = from[-i]);
-    else if (count == 1 && to_step == 1 && step == 2)
-        SL_FOR_EACH_ROW(to[i] = from[2 * i]);
-    else if (count == 1)
-        SL_FOR_EACH_ROW(to[i * to_step] = from[i * step]);
-    else if (reach == SL_FAR && bytes >= 512)
-        SL_FOR_EACH_ROW(sl_copy_nontemporal((unsigned char *)(to + i * to_step),
-                                            (const unsigned char *)(from + i * step), (int64_t)bytes));
-    else if (bytes > SL_LIBRARY_COPY_BYTES)
-        SL_FOR_EACH_ROW(memcpy(to + i * to_step, from + i * step, bytes));
-    else if (bytes > 64)
-        SL_FOR_EACH_ROW(sl_copy_blocks((unsigned char *)(to + i * to_step), (const unsigned char *)(from + i * step),
-                                       (int64_t)bytes));
-    else if (bytes == 64)
-        SL_FOR_EACH_TURN_OF_ROWS(sl_copy_rows_by(to, to_step, from, step, rows, 64, 64));
-    else if (bytes == 32)
-        SL_FOR_EACH_TURN_OF_ROWS(sl_copy_rows_by(to, to_step, from, step, rows, 32, 32));
-    else if (bytes == 16)
-        SL_FOR_EACH_TURN_OF_ROWS(sl_copy_rows_by(to, to_step, from, step, rows, 16, 16));
-#if SL_HAS_BYTE_MASKS
-    else if (bytes > 32)
-        SL_FOR_EACH_TURN_OF_ROWS(
-            sl_masked_copy_rows_max(to, to_step, from, step, rows, sl_first_bytes((int64_t)bytes)));
-    else if (bytes > 16)
-        SL_FOR_EACH_TURN_OF_ROWS(
-            sl_masked_copy_rows_32(to, to_step, from, step, rows, sl_first_bytes((int64_t)bytes)));
-    else
-        SL_FOR_EACH_TURN_OF_ROWS(
-            sl_masked_copy_rows_16(to, to_step, from, step, rows, sl_first_bytes((int64_t)bytes)));
-#else
-    else if (bytes > 32)
-        SL_FOR_EACH_TURN_OF_ROWS(sl_copy_rows_by(to, to_step, from, step, rows, bytes, 32));
-    else if (bytes > 16)
-        SL_FOR_EACH_TURN_OF_ROWS(sl_copy_rows_by(to, to_step, from, step, rows, bytes, 16));
-    else if (bytes >= 8)
-        SL_FOR_EACH_TURN_OF_ROWS(sl_copy_rows_by(to, to_step, from, step, rows, bytes, 8));
-    else if (bytes >= 4)
-        SL_FOR_EACH_TURN_OF_ROWS(sl_copy_rows_by(to, to_step, from, step, rows, bytes, 4));
-    else
-        SL_FOR_EACH_TURN_OF_ROWS(sl_copy_rows_by(to, to_step, from, step, rows, bytes, 2));
-#endif
-}
+ * Needs: copy_turns, integers, plans, row_plans, short_rows. */
 
 /* The source of rows in turns may be read once for each turn: so much of it at a time, in bytes, as the nearest cache
  * keeps. */
@@ -3989,6 +3997,22 @@ SL_ALWAYS_INLINE void sl_zip_square(sl_lanes_16 row[SL_LANES_16])
     });
     SL_REPEAT(SL_LANES_16, k, row[k] = zipped[k]);
 }
+
+/* The step of sl_zip_square for *vectors* vectors, a literal: those of a square of half as many rows and columns, of
+ * which each vector has two, too. */
+SL_ALWAYS_INLINE void sl_zip_vectors(sl_lanes_16 row[SL_LANES_16], const int vectors)
+{
+    sl_lanes_16 zipped[SL_LANES_16];
+    SL_UNROLL
+    for (int k = 0; k < vectors / 2; ++k) {
+        const sl_lanes_16 a = row[k], b = row[k + vectors / 2];
+        zipped[2 * k] = sl_zip_low_16(a, b);
+        zipped[2 * k + 1] = sl_zip_high_16(a, b);
+    }
+    SL_UNROLL
+    for (int k = 0; k < vectors; ++k)
+        row[k] = zipped[k];
+}
 #else
 #define SL_LANES_16 SL_TILE
 #define SL_LANES_MAX SL_TILE
@@ -4268,11 +4292,11 @@ SL_ALWAYS_INLINE void sl_transpose_strip(element *restrict to, const int64_t *ro
 #define SL_FEWEST_TILED(far) ((void)(far), 0)
 #endif
 
-/* Ways: the prototypes of a transpose of any extents and strides, and of ways of large arrays and of small matrices,
- * which may be compiled apart.
+/* Ways: the prototypes of a transpose of any extents and strides, and of ways of large arrays, of small matrices and of
+ * narrow ones, which may be compiled apart.
  *
  * Assumes: output and source do not overlap.
- * Needs: axes, plans, streams, tiles. */
+ * Needs: axes, plans, streams, tiles, zips. */
 
 /* Whether large arrays have ways of their own: see transpose_large. */
 #define SL_HAS_LARGE_WAYS SL_HAS_SHUFFLES
@@ -4301,9 +4325,14 @@ SL_INLINE int64_t sl_rows_beside(const sl_axis *rows, int64_t width)
 typedef int sl_small_way(element *restrict to, const sl_axis *rows, const element *restrict from,
                          const sl_axis *columns, const sl_turns *turns, int plan, int squares, int elements);
 
+/* Whether matrices of fewer rows or columns than a square of 16 bytes has a way of their own. */
+#define SL_HAS_NARROW (SL_HAS_SHUFFLES && SL_ELEMENT_SIZE <= 4)
+typedef void sl_narrow_way(element *restrict to, const sl_axis *rows, const element *restrict from,
+                           const sl_axis *columns, const sl_turns *turns);
+
 /* The functions for k streams, at k, for large arrays where stores do not wait and where they do, in tiles and in other
- * ways, and for small matrices; 0 where a kernel does without.  It can be linked to others once calls *wanted* them, as the bits of ways;
- * where not, *wanted* is 0. */
+ * ways, for small matrices, and for narrow ones; 0 where a kernel does without.  It can be linked to others once calls
+ * *wanted* them, as the bits of ways; where not, *wanted* is 0. */
 #define SL_MOST_STREAMS 4
 typedef struct {
     sl_split_streams *split[SL_MOST_STREAMS + 1];
@@ -4311,6 +4340,7 @@ typedef struct {
     sl_large_way *large[2];
     sl_tiles_way *tiles[2];
     sl_small_way *small;
+    sl_narrow_way *narrow;
     int32_t *wanted;
 } sl_further_ways;
 
@@ -4325,10 +4355,14 @@ typedef struct {
 #define SL_DECLARE_SMALL_MATRICES(name)                                                                              \
     SL_LINKABLE int name(element *restrict to, const sl_axis *rows, const element *restrict from,                    \
                          const sl_axis *columns, const sl_turns *turns, int plan, int squares, int elements)
+#define SL_DECLARE_NARROW(name)                                                                                      \
+    SL_LINKABLE void name(element *restrict to, const sl_axis *rows, const element *restrict from,                   \
+                          const sl_axis *columns, const sl_turns *turns)
 #ifdef SL_LINKED
 SL_DECLARE_TRANSPOSE(sl_transpose_simplified);
 SL_DECLARE_LARGE(sl_transpose_large_array);
 SL_DECLARE_SMALL_MATRICES(sl_transpose_small_matrices);
+SL_DECLARE_NARROW(sl_transpose_narrow);
 #endif
 
 /* What the choice of a way to transpose depends on: how far the arrays are, and how lines fall into sets of the cache.
@@ -4430,7 +4464,8 @@ SL_INLINE int sl_pays_in_strips(const sl_axis *rows, const sl_axis *columns, int
 {
     if (SL_ELEMENT_SIZE == 1 && SL_VECTOR_BYTES > 16 && (columns->count < SL_STRIP || rows->count < SL_TILE))
         return 0;
-    return SL_NEAR_TILES || !many || ((bytes < SL_NEAR_LEAST || !SL_STORES_WAIT) && sl_lines_in_a_set(columns, SL_TILE) <= SL_WAYS);
+    return SL_NEAR_TILES || !many ||
+           ((bytes < SL_NEAR_LEAST || !SL_STORES_WAIT) && sl_lines_in_a_set(columns, SL_TILE) <= SL_WAYS);
 }
 #endif
 
@@ -4463,8 +4498,7 @@ SL_INLINE int sl_is_band(const sl_axis *rows, const sl_axis *columns, int64_t by
                           const int64_t column[SL_TILE], int64_t rows, int64_t columns)
 #define SL_DECLARE_THIN(name)                                                                                        \
     SL_LINKABLE void name(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,            \
-                          const int64_t column[SL_TILE], int64_t rows, int64_t columns, int64_t readable,            \
-                          int64_t writable)
+                          const int64_t column[SL_TILE], int64_t rows, int64_t columns)
 #define SL_DECLARE_BAND(name)                                                                                        \
     SL_LINKABLE void name(element *restrict to, int64_t to_stride, const element *restrict from, int64_t stride,     \
                           int64_t rows, int64_t columns)
@@ -4620,47 +4654,17 @@ SL_OUT_OF_LINE void sl_copy_out_of_line(element *restrict to, const element *res
     sl_copy(to, 0, from, 0, count);
 }
 
-/* Transposes a piece that is thinner than a square, by whole squares.  They read past the piece where the source has
- * *readable* elements from *from* on, and write past a row where the output has *writable* and the next row
- * overwrites that.  Elsewhere they go through blocks on the stack. */
+/* Transposes a piece that is thinner than a square, by squares on the stack: long ones have a way of their own. */
 SL_DECLARE_THIN(sl_transpose_thin)
 {
     const int64_t high = sl_min(rows, SL_LANES_16), wide = sl_min(columns, SL_LANES_16);
-    int64_t first_i = 0, first_j = 0, line[SL_LANES_16], across[SL_LANES_16];
-    /* What is beyond the piece is its last row or column. */
-    if (columns < SL_LANES_16)
-        for (int64_t k = 0; k < SL_LANES_16; ++k)
-            across[k] = column[sl_min(k, columns - 1)];
-#if SL_SQUARES_PER_VECTOR > 1
-    if (rows < SL_LANES_16) {
-        for (int64_t k = 0; k < SL_LANES_16; ++k) /* the last row is written first, and again after that */
-            line[k] = row[sl_min(k, rows - 1)];
-        for (; first_j + SL_LANES_MAX <= columns; first_j += SL_LANES_MAX) {
-            if (column[first_j + SL_LANES_MAX - 1] + SL_LANES_16 > readable)
-                break;
-            sl_transpose_flat(to + first_j, line, from, column + first_j);
-        }
-    } else {
-        for (; first_i + SL_LANES_MAX <= rows; first_i += SL_LANES_MAX) {
-            if (row[first_i + SL_LANES_MAX - 1] + SL_LANES_16 > writable)
-                break;
-            sl_transpose_tall(to, row + first_i, from + first_i, across);
-        }
-    }
-#endif
+    int64_t line[SL_LANES_16];
     for (int64_t k = 0; k < SL_LANES_16; ++k)
         line[k] = k * SL_LANES_16;
-    for (int64_t top = first_i; top < rows; top += SL_LANES_16)
-        for (int64_t left = first_j; left < columns; left += SL_LANES_16) {
+    for (int64_t top = 0; top < rows; top += SL_LANES_16)
+        for (int64_t left = 0; left < columns; left += SL_LANES_16) {
             const int64_t i = sl_min(top, rows - high), j = sl_min(left, columns - wide);
-            element block[2][SL_LANES_16 * SL_LANES_16];
-            const int reads = high == SL_LANES_16 || column[j + wide - 1] + SL_LANES_16 <= readable;
-            const int writes = wide == SL_LANES_16 || row[i + high - 1] + SL_LANES_16 <= writable;
-            if (reads && writes) {
-                sl_transpose_square(to + j, row + i, from + i, wide < SL_LANES_16 ? across : column + j, high);
-                continue;
-            }
-            memset(block[0], 0, sizeof block[0]);
+            element block[2][SL_LANES_16 * SL_LANES_16] = {{0}};
             for (int64_t k = 0; k < wide; ++k)
                 sl_copy_out_of_line(block[0] + k * SL_LANES_16, from + i + column[j + k], high);
             sl_transpose_square(block[1], line, block[0], line, high);
@@ -4712,8 +4716,6 @@ SL_DECLARE_PART(sl_transpose_part)
 
 SL_DECLARE_THIN(sl_transpose_thin)
 {
-    (void)readable;
-    (void)writable;
     sl_transpose_part(to, row, from, column, rows, columns);
 }
 
@@ -6005,22 +6007,6 @@ SL_OUT_OF_LINE int sl_transpose_by_plan(element *restrict to, const sl_axis *row
  * Needs: integers, pieces, zips. */
 
 #if SL_HAS_SHUFFLES
-/* The step of sl_zip_square for *vectors* vectors, a literal: those of a square of half as many rows and columns, of
- * which each vector has two, too. */
-SL_ALWAYS_INLINE void sl_zip_vectors(sl_lanes_16 row[SL_LANES_16], const int vectors)
-{
-    sl_lanes_16 zipped[SL_LANES_16];
-    SL_UNROLL
-    for (int k = 0; k < vectors / 2; ++k) {
-        const sl_lanes_16 a = row[k], b = row[k + vectors / 2];
-        zipped[2 * k] = sl_zip_low_16(a, b);
-        zipped[2 * k + 1] = sl_zip_high_16(a, b);
-    }
-    SL_UNROLL
-    for (int k = 0; k < vectors; ++k)
-        row[k] = zipped[k];
-}
-
 /* Loads 8 bytes at *low* and 8 at *high*, and stores the halves of a vector there. */
 SL_ALWAYS_INLINE sl_bytes_16 sl_load_eights(const void *low, const void *high)
 {
@@ -6144,6 +6130,252 @@ SL_DECLARE_SMALL_MATRICES(sl_transpose_small_matrices)
     return squares || elements;
 }
 
+/* Transposes between a short axis and a long one: fewer rows or columns than a square of 16 bytes has.  What is long
+ * may have levels.
+ *
+ * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1; the shorter one < SL_LANES_16.
+ * Needs: axes, copy, copy_turns, integers, reach, transpose_strips, ways, zips. */
+
+#if SL_HAS_NARROW
+/* A group has the elements at one index of the long axis, one of each index of the short one.  Groups follow each other
+ * in so many bytes on the stack, which the first-level cache keeps. */
+#define SL_GROUPED_BYTES 4096
+
+/* A square has *side* indices of the short axis, a literal: the least power of 2 that is enough, where bytes can be
+ * shuffled; a vector has so many groups of a square. */
+#define SL_GROUPS_OF_VECTOR(side) (SL_LANES_16 / (side))
+#define SL_HAS_NARROW_OF_4 (SL_LANES_16 == 4 || SL_HAS_INDEXED_SHUFFLES)
+#define SL_HAS_NARROW_OF_8 (SL_LANES_16 == 8 || (SL_LANES_16 == 16 && SL_HAS_INDEXED_SHUFFLES))
+#if SL_HAS_INDEXED_SHUFFLES
+#define SL_SHUFFLE_GROUPS(v, index) sl_shuffle_bytes(v, index)
+#else
+#define SL_SHUFFLE_GROUPS(v, index) ((void)(index), (v))
+#endif
+
+/* The indices of bytes that bring the groups of a vector of a square, of *few* elements each, side by side, and those
+ * that bring them back: then what is beyond a group is any element. */
+SL_OUT_OF_LINE void sl_index_groups(unsigned char dense[16], unsigned char apart[16], int64_t few, int64_t side)
+{
+    const int64_t group = few * SL_ELEMENT_SIZE, wide = side * SL_ELEMENT_SIZE;
+    for (int64_t b = 0; b < 16; ++b) {
+        dense[b] = (unsigned char)(b / group * wide + b % group) % 16;
+        apart[b] = (unsigned char)(b / wide * group + b % wide) % 16;
+    }
+}
+
+/* Joins SL_LANES_16 indices from *i* on of the lines *at*, one of each index of the short axis, to groups at *to*.
+ * What is written behind them is written over. */
+SL_ALWAYS_INLINE void sl_join_square(element *restrict to, const element *const at[SL_LANES_16], int64_t i,
+                                     int64_t few, sl_bytes_16 dense, const int side)
+{
+    if (side == SL_LANES_16) {
+        sl_transpose_rows_16(to, 0, few, at, i);
+        return;
+    }
+    sl_lanes_16 v[SL_LANES_16];
+    SL_UNROLL
+    for (int k = 0; k < side; ++k)
+        v[k] = (sl_lanes_16)sl_load_16(at[k] + i);
+    SL_ZIP_UNTIL(side, sl_zip_vectors(v, side));
+    SL_UNROLL
+    for (int k = 0; k < side; ++k) {
+        sl_store_16(to, SL_SHUFFLE_GROUPS((sl_bytes_16)v[k], dense));
+        to += SL_GROUPS_OF_VECTOR(side) * few;
+    }
+}
+
+/* Splits SL_LANES_16 groups at *from* to *few* lines, at *row* and so on. */
+SL_ALWAYS_INLINE void sl_split_square(element *restrict to, const int64_t row[SL_LANES_16],
+                                      const element *restrict from, int64_t few, sl_bytes_16 apart, const int side)
+{
+    sl_lanes_16 v[SL_LANES_16];
+    SL_UNROLL
+    for (int k = 0; k < side; ++k) {
+        const sl_bytes_16 groups = sl_load_16(from);
+        v[k] = (sl_lanes_16)(side == SL_LANES_16 ? groups : SL_SHUFFLE_GROUPS(groups, apart));
+        from += SL_GROUPS_OF_VECTOR(side) * few;
+    }
+    SL_ZIP_UNTIL(SL_LANES_16, sl_zip_vectors(v, side));
+    SL_UNROLL
+    for (int k = 0; k < side; ++k)
+        if (k < 2 || k < few)
+            sl_store_16(to + row[k], (sl_bytes_16)v[k]);
+}
+
+typedef void sl_narrow_squares(element *restrict to, const element *restrict from, const int64_t line[SL_LANES_16],
+                               int64_t few, int64_t count, const unsigned char index[16]);
+/* Defines joins and splits of *count* groups; the lines are at the offsets *line*.  The last squares overlap those
+ * before them.  Up to 15 elements are read, or written, behind groups. */
+#define SL_DEFINE_NARROW(side)                                                                                       \
+    SL_OUT_OF_LINE void sl_join_squares_##side(element *restrict to, const element *restrict from,                   \
+                                               const int64_t line[SL_LANES_16], int64_t few, int64_t count,          \
+                                               const unsigned char index[16])                                        \
+    {                                                                                                                \
+        const sl_bytes_16 dense = sl_load_16(index);                                                                 \
+        const element *at[SL_LANES_16];                                                                              \
+        element held[SL_LANES_16 * SL_LANES_16];                                                                     \
+        const int64_t most = sl_max(count, SL_LANES_16);                                                             \
+        for (int64_t k = 0; k < side; ++k) { /* what is beyond the lines is the last one */                         \
+            at[k] = from + line[sl_min(k, few - 1)];                                                                 \
+            if (count < SL_LANES_16) {                                                                               \
+                memcpy(held + k * SL_LANES_16, at[k], (size_t)count * sizeof(element));                              \
+                at[k] = held + k * SL_LANES_16;                                                                      \
+            }                                                                                                        \
+        }                                                                                                            \
+        for (int64_t i = 0; i < most; i += SL_LANES_16) {                                                            \
+            const int64_t first = sl_min(i, most - SL_LANES_16);                                                     \
+            sl_join_square(to + first * few, at, first, few, dense, side);                                           \
+        }                                                                                                            \
+    }                                                                                                                \
+    SL_OUT_OF_LINE void sl_split_squares_##side(element *restrict to, const element *restrict from,                  \
+                                                const int64_t line[SL_LANES_16], int64_t few, int64_t count,         \
+                                                const unsigned char index[16])                                       \
+    {                                                                                                                \
+        const sl_bytes_16 apart = sl_load_16(index);                                                                 \
+        element held[SL_LANES_16 * SL_LANES_16];                                                                     \
+        int64_t row[SL_LANES_16];                                                                                    \
+        if (count >= SL_LANES_16) {                                                                                  \
+            for (int64_t i = 0; i < count; i += SL_LANES_16) {                                                       \
+                const int64_t first = sl_min(i, count - SL_LANES_16);                                                \
+                sl_split_square(to + first, line, from + first * few, few, apart, side);                             \
+            }                                                                                                        \
+            return;                                                                                                  \
+        }                                                                                                            \
+        for (int64_t k = 0; k < SL_LANES_16; ++k)                                                                    \
+            row[k] = k * SL_LANES_16;                                                                                \
+        sl_split_square(held, row, from, few, apart, side);                                                          \
+        for (int64_t k = 0; k < few; ++k)                                                                            \
+            memcpy(to + line[k], held + row[k], (size_t)count * sizeof(element));                                    \
+    }
+#if SL_HAS_NARROW_OF_4
+SL_DEFINE_NARROW(4)
+#endif
+#if SL_HAS_NARROW_OF_8
+SL_DEFINE_NARROW(8)
+#endif
+#if SL_LANES_16 == 16
+SL_DEFINE_NARROW(16)
+#endif
+
+/* Writes *count* groups of *few* elements side by side, by moves of *bytes* bytes, a literal, at most twice a group:
+ * the next group writes over what is behind it.  Not so the last one; nor the first, which may be at the source's
+ * end. */
+SL_ALWAYS_INLINE void sl_write_groups_by(element *restrict to, const element *restrict from, int64_t step,
+                                         int64_t count, int64_t few, const size_t bytes)
+{
+    sl_copy(to, 0, from, 0, few);
+    SL_UNROLL_4
+    for (int64_t i = 1; i < count - 1; ++i)
+        sl_copy_literal((unsigned char *)(to + i * few), (const unsigned char *)(from + i * step), bytes);
+    sl_copy(to, (count - 1) * few, from, (count - 1) * step, few);
+}
+/* The groups of the source are *step* apart, and do not overlap. */
+SL_OUT_OF_LINE void sl_write_groups(element *restrict to, const element *restrict from, int64_t step, int64_t count,
+                                    int64_t few)
+{
+    if (few * SL_ELEMENT_SIZE <= 4)
+        sl_write_groups_by(to, from, step, count, few, 4);
+    else if (few * SL_ELEMENT_SIZE <= 8)
+        sl_write_groups_by(to, from, step, count, few, 8);
+    else
+        sl_write_groups_by(to, from, step, count, few, 16);
+}
+
+/* Copies *count* groups of *few* elements from *first* on, of one level of *along* or of whole ones: those that follow
+ * each other at *held* to where the axis has them in *array*, or back if *gather*. */
+SL_OUT_OF_LINE void sl_copy_groups(element *array, element *held, const sl_axis *along, int64_t first, int64_t count,
+                                   int64_t few, int gather)
+{
+    const int64_t inner = sl_min(count, along->count);
+    for (int64_t done = 0, turns; done < count; done += turns * inner) {
+        const int64_t room = along->high - (first + done) / along->count % along->high;
+        turns = sl_min((count - done) / inner, room);
+        /* Rows of a copy, the longer loop: groups, or levels of groups that follow each other. */
+        const int joined = along->step == few, outer = joined || inner < turns;
+        const int64_t length = joined ? inner * few : few, rows = outer ? turns : inner;
+        const int64_t times = joined ? 1 : outer ? inner : turns;
+        const int64_t step = outer ? along->leap : along->step, leap = outer ? along->step : along->leap;
+        const int64_t held_step = outer ? inner * few : few, held_leap = outer ? few : inner * few;
+        element *const groups = held + done * few, *const at = array + sl_offset(along, first + done);
+        const int beside = !joined && (gather ? held_step == few && (step > few || step <= -few)
+                                              : step == few || step == -few);
+        if (beside) /* from the lowest address of the output on */
+            for (int64_t t = 0; t < times; ++t) {
+                const int64_t first = !gather && step < 0 ? rows - 1 : 0;
+                element *const in_array = at + t * leap + first * step;
+                element *const in_held = groups + t * held_leap + first * held_step;
+                if (gather)
+                    sl_write_groups(in_held, in_array, step, rows, few);
+                else
+                    sl_write_groups(in_array, in_held, first > 0 ? -held_step : held_step, rows, few);
+            }
+        else if (gather)
+            sl_copy_turns(groups, held_leap, held_step, at, leap, step, times, rows, length, SL_NEAREST);
+        else
+            sl_copy_turns(at, leap, step, groups, held_leap, held_step, times, rows, length, SL_NEAREST);
+    }
+}
+
+SL_DECLARE_NARROW(sl_transpose_narrow)
+{
+    const int64_t height = sl_extent(rows), width = sl_extent(columns), few = sl_min(height, width);
+    const int joins = width < height;
+    const sl_axis *const along = joins ? rows : columns, *const across = joins ? columns : rows;
+    const int64_t extent = sl_extent(along), most = SL_GROUPED_BYTES / SL_ELEMENT_SIZE / few;
+    /* Strips are whole levels, or parts of one; of whole squares, if these are that short. */
+    const int parts = along->count > most;
+    const int64_t unit = (parts ? 1 : along->count) * (along->count <= most / SL_LANES_16 || parts ? SL_LANES_16 : 1);
+    const int64_t strip = most / unit * unit;
+    const int dense = along->high == 1 && along->step == few;
+    element held[SL_GROUPED_BYTES / SL_ELEMENT_SIZE + SL_LANES_16];
+    unsigned char index[2][16];
+    int64_t line[SL_LANES_16];
+    sl_narrow_squares *squares = 0;
+    int64_t side = SL_LANES_16;
+#if SL_LANES_16 == 16
+    squares = joins ? sl_join_squares_16 : sl_split_squares_16;
+#endif
+#if SL_HAS_NARROW_OF_8
+    if (few <= 8) {
+        squares = joins ? sl_join_squares_8 : sl_split_squares_8;
+        side = 8;
+    }
+#endif
+#if SL_HAS_NARROW_OF_4
+    if (few <= 4) {
+        squares = joins ? sl_join_squares_4 : sl_split_squares_4;
+        side = 4;
+    }
+#endif
+    sl_index_groups(index[0], index[1], few, side);
+    for (int64_t k = 0; k < few; ++k)
+        line[k] = sl_offset(across, k);
+    for (int64_t turn = 0; turn < turns->count * turns->high; ++turn) {
+        const int64_t c = turn % turns->count, h = turn / turns->count;
+        element *const into = to + c * turns->to_step + h * turns->to_leap;
+        const element *const out_of = from + c * turns->step + h * turns->leap;
+        for (int64_t first = 0, count; first < extent; first += count) {
+            count = sl_min(strip, extent - first);
+            if (parts)
+                count = sl_min(count, along->count - first % along->count);
+            /* Groups that follow each other are moved where they are, but for the last ones. */
+            const int64_t direct = dense ? (extent - first - SL_LANES_16) / SL_LANES_16 * SL_LANES_16 : 0;
+            if (direct > 0)
+                count = direct;
+            if (joins) {
+                squares(direct > 0 ? into + first * few : held, out_of + first, line, few, count, index[0]);
+                if (direct <= 0)
+                    sl_copy_groups(into, held, along, first, count, few, 0);
+            } else {
+                if (direct <= 0)
+                    sl_copy_groups((element *)out_of, held, along, first, count, few, 1);
+                squares(into + first, direct > 0 ? out_of + first * few : held, line, few, count, index[1]);
+            }
+        }
+    }
+}
+#endif
+
 /* A transpose in tiles, once: blocks of tiles, read ahead, staged or written tile by tile.
  *
  * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
@@ -6218,7 +6450,7 @@ typedef struct {
     int64_t held_row[SL_TILE];
     sl_block now, then; /* the block that is transposed, and the one that is read ahead */
     sl_offset_table below[2];
-    int64_t height, width, side, down, readable, writable; /* blocks have *down* rows of *side* columns */
+    int64_t height, width, side, down; /* blocks have *down* rows of *side* columns */
     int far, staged, joined, fetched, deep, dense, lines;
     sl_order order;
 } sl_tiling;
@@ -6257,14 +6489,6 @@ SL_OUT_OF_LINE void sl_begin_tiling(sl_tiling *tiling, const sl_axis *rows, cons
     tiling->lines = SL_HAS_LINES && crowd.read >= 2 * SL_WAYS;
     /* Rows follow each other where no level ends inside a tile: in the first of the two offset tables. */
     tiling->dense = SL_HAS_DENSE_SQUARES && width == SL_LANES_16 && rows->step == SL_LANES_16 && rows->count >= SL_TILE;
-    /* Disabled for decreasing offsets: only the last offset of each square is bounds-checked. */
-    const int64_t none = INT64_MIN / 2, steps = (columns->count - 1) * columns->step;
-    const int64_t leaps = steps + (columns->high - 1) * columns->leap;
-    const int upwards = columns->step >= 0 && (columns->high == 1 || columns->leap >= steps) &&
-                        (columns->top == 1 || columns->jump >= leaps);
-    const int follow = rows->step == width && rows->high == 1 && width < SL_LANES_16 && !tiling->staged;
-    tiling->readable = upwards ? leaps + (columns->top - 1) * columns->jump + height : none;
-    tiling->writable = follow ? height * width : none;
     tiling->below[0].phase = tiling->below[1].phase = -1;
     for (int64_t k = 0; k < SL_TILES_PER_BLOCK; ++k)
         for (int64_t table = 0; table < 2; ++table)
@@ -6272,11 +6496,10 @@ SL_OUT_OF_LINE void sl_begin_tiling(sl_tiling *tiling, const sl_axis *rows, cons
 }
 
 /* Transposes a tile of *high* rows and *wide* columns, a whole one or a part: row[i] and column[j] are offsets, the
- * steps those of even axes.  The source is readable, and the output writable, for so many elements from here on. */
+ * steps those of even axes. */
 SL_ALWAYS_INLINE void sl_transpose_any_tile(const sl_tiling *tiling, element *restrict to, const int64_t *row,
                                             int64_t row_step, const element *restrict from, const int64_t *column,
-                                            int64_t column_step, int64_t high, int64_t wide, int64_t readable,
-                                            int64_t writable)
+                                            int64_t column_step, int64_t high, int64_t wide)
 {
     if (high == SL_TILE && wide == SL_TILE) {
 #if SL_HAS_ORDERED_TILES && !SL_NEAR_TILES
@@ -6307,7 +6530,7 @@ SL_ALWAYS_INLINE void sl_transpose_any_tile(const sl_tiling *tiling, element *re
     else if (high >= SL_LANES_16 && wide >= SL_LANES_16)
         sl_transpose_part(to, row, from, column, high, wide);
     else
-        sl_transpose_thin(to, row, from, column, high, wide, readable, writable);
+        sl_transpose_thin(to, row, from, column, high, wide);
 }
 
 /* Transposes the tiles of a block that begin at row *below*, which are *number* from its top; it ends at row *end*.
@@ -6336,8 +6559,7 @@ SL_OUT_OF_LINE void sl_transpose_beside(sl_tiling *tiling, element *restrict to,
         if (fetched)
             sl_fetch_output(block + right, row, high);
         sl_transpose_any_tile(tiling, staged ? tiling->held + right : block + right, staged ? tiling->held_row : row,
-                              rows->step, source, now->column[k], columns->step, high, wide,
-                              tiling->readable - i - now->read[k], tiling->writable - write);
+                              rows->step, source, now->column[k], columns->step, high, wide);
     }
     if (staged)
         sl_write_staged_rows(block, row, tiling->held, tiling->held_row, high, count, tiling->far);
@@ -6524,6 +6746,18 @@ SL_INLINE int sl_may_be_large(const sl_axis *rows, const sl_turns *turns, int64_
     return SL_HAS_PANELS || SL_STORES_WAIT;
 }
 
+/* Whether a transpose has fewer rows or columns than a square of 16 bytes, and long lines.  Streams are narrow where
+ * each of them has levels of less than a square. */
+SL_INLINE int sl_is_narrow(const sl_axis *rows, const sl_axis *columns)
+{
+    const int64_t height = sl_extent(rows), width = sl_extent(columns), few = sl_min(height, width);
+    const sl_axis *const along = width < height ? rows : columns;
+    if (!SL_HAS_NARROW || few < 2 || few >= SL_LANES_16 || sl_max(height, width) < SL_LANES_16)
+        return 0;
+    return (along->high > 1 && along->count < SL_LANES_16) ||
+           !(sl_streams_of(rows, columns) || sl_streams_of(columns, rows));
+}
+
 /* sl_transpose of merged axes. */
 SL_OUT_OF_LINE void sl_transpose_merged(element *restrict to, const sl_axis *rows, const element *restrict from,
                                         const sl_axis *columns, const sl_turns *turns, const sl_further_ways *ways,
@@ -6533,6 +6767,28 @@ SL_OUT_OF_LINE void sl_transpose_merged(element *restrict to, const sl_axis *row
     sl_split_streams *const splits = ways->split[split];
     sl_join_streams *const joins = ways->join[join];
     const int by_rows = sl_has_levels_of_turns(rows, sl_extent(columns));
+    const int is_few = sl_is_few(rows, columns, turns);
+    const int is_small = sl_is_small(rows, columns, turns);
+    const int is_planned = (is_few || !sl_has_squares(rows, columns)) && sl_may_be_planned(rows, columns, turns);
+    int small = is_planned || is_small || is_few;
+    /* One way is wanted at a time: the one that this call would have taken, not what it takes instead. */
+    sl_further_ways linked = *ways;
+    if (sl_is_narrow(rows, columns) && (!small || ways->small)) {
+        if (small && ways->small(to, rows, from, columns, turns, is_planned, is_small, is_few))
+            return;
+        if (ways->narrow) {
+            ways->narrow(to, rows, from, columns, turns);
+            return;
+        }
+        sl_want(ways->wanted, SL_NARROW_WAY);
+        linked.wanted = 0;
+        ways = &linked;
+        small = 0;
+    } else if (!small && !splits && !joins && ((1 << split | 1 << join) & SL_ALL_STREAMS)) {
+        sl_want(ways->wanted, (1 << split | 1 << join) & SL_ALL_STREAMS);
+        linked.wanted = 0;
+        ways = &linked;
+    }
     if (!splits && !joins && (by_rows || sl_has_levels_of_turns(columns, sl_extent(rows)))) {
         /* The outermost level are turns; they are the first ones if there are many, less far apart than the others. */
         sl_axis level = by_rows ? *rows : *columns;
@@ -6552,10 +6808,6 @@ SL_OUT_OF_LINE void sl_transpose_merged(element *restrict to, const sl_axis *row
                                 &more, ways, reach);
         return;
     }
-    const int is_few = sl_is_few(rows, columns, turns);
-    const int is_small = sl_is_small(rows, columns, turns);
-    const int is_planned = (is_few || !sl_has_squares(rows, columns)) && sl_may_be_planned(rows, columns, turns);
-    const int small = is_planned || is_small || is_few;
     const int64_t bytes = sl_extent(rows) * sl_extent(columns) * SL_ELEMENT_SIZE;
     const int near = reach != SL_FAR && bytes < SL_NEAR_LEAST / (turns->count * turns->high);
     sl_large_way *const by = sl_may_be_large(rows, turns, bytes) ? ways->large[SL_STORES_WAIT] : 0;
@@ -6566,11 +6818,8 @@ SL_OUT_OF_LINE void sl_transpose_merged(element *restrict to, const sl_axis *row
         sl_transpose_streams(to, rows, from, columns, turns, splits, joins, reach);
     else if (!by || !by(to, rows, from, columns, turns, reach == SL_FAR))
         (tiles ? tiles : sl_transpose_near_tiles)(to, rows, from, columns, turns, reach == SL_FAR);
-    /* One way at a time: the one that this call would have taken. */
     if (small && !ways->small)
         sl_want(ways->wanted, SL_SMALL_WAY);
-    else if (!splits && !joins && ((1 << split | 1 << join) & SL_ALL_STREAMS))
-        sl_want(ways->wanted, (1 << split | 1 << join) & SL_ALL_STREAMS);
     else if (!splits && !joins && !near && !tiles)
         sl_want(ways->wanted, SL_LARGE_WAY(SL_STORES_WAIT));
 }
@@ -6599,8 +6848,8 @@ SL_DECLARE_TRANSPOSE(sl_transpose_simplified)
 /* A transpose as kernels call it, with the streams that occur in theirs.
  *
  * Assumes: output and source do not overlap.
- * Needs: far_stores, split_join, streams, tiles, transpose_large, transpose_matrices, transpose_ways, wanted,
- * ways. */
+ * Needs: far_stores, split_join, streams, tiles, transpose_large, transpose_matrices, transpose_narrow,
+ * transpose_ways, wanted, ways. */
 
 /* The numbers k of streams that occur, as the bits 1 << k: gcc takes half of its time for those that do not. */
 #ifndef SL_STREAMS
@@ -6617,12 +6866,22 @@ SL_DECLARE_TRANSPOSE(sl_transpose_simplified)
 #ifndef SL_SMALL_MATRICES
 #define SL_SMALL_MATRICES 1
 #endif
+/* Whether narrow matrices occur. */
+#ifndef SL_NARROW_MATRICES
+#define SL_NARROW_MATRICES 1
+#endif
+#if SL_HAS_NARROW && SL_NARROW_MATRICES
+#define SL_IF_NARROW(function) function
+#else
+#define SL_IF_NARROW(function) 0
+#endif
 static const sl_further_ways sl_own_ways = {
     {0, 0, SL_IF_STREAMS(2, sl_split_2), SL_IF_STREAMS(3, sl_split_3), SL_IF_STREAMS(4, sl_split_4)},
     {0, 0, SL_IF_STREAMS(2, sl_join_2), SL_IF_STREAMS(3, sl_join_3), SL_IF_STREAMS(4, sl_join_4)},
     {SL_IF_LARGE_WAY(0), SL_IF_LARGE_WAY(1)},
     {SL_IF_LARGE(0, sl_transpose_tiles), SL_IF_LARGE(1, sl_transpose_tiles)},
     SL_SMALL_MATRICES ? sl_transpose_small_matrices : 0,
+    SL_IF_NARROW(sl_transpose_narrow),
     SL_WANTED_WAYS,
 };
 

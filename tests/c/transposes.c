@@ -41,7 +41,7 @@ static int differs(void)
     const int64_t room = kind == 2 ? height * count : apart;
     const int64_t to_step = kind == 1 ? width : height * to_room, step = kind == 2 ? height : width * room + 3;
     const sl_turns turns = {count, to_step, step, more, height * to_room * count, (width * room + 3) * count};
-    const sl_axis rows = axis_of(tall, high, top, to_room);
+    sl_axis rows = axis_of(tall, high, top, to_room);
     sl_axis columns = axis_of(wide, far, last, room);
     const int64_t written = (height - 1) * to_room + width, read = (width - 1) * room + height;
     const int64_t to_all = written + (count - 1) * to_step + (more - 1) * turns.to_leap;
@@ -53,10 +53,14 @@ static int differs(void)
     memset(to, 0xAA, to_size);
     memset(expected, 0xAA, to_size);
     draw_bytes(from, from_size);
-    int64_t start = 0;
+    int64_t start = 0, at = 0;
     if (below(4) == 0) { /* backwards */
         start = (wide - 1) * columns.step;
         columns.step = -columns.step;
+    }
+    if (below(4) == 0) {
+        at = (tall - 1) * rows.step;
+        rows.step = -rows.step;
     }
     static int64_t down[MOST], across[MOST];
     offsets_of(rows, down);
@@ -65,10 +69,10 @@ static int differs(void)
         for (int64_t c = 0; c < count; ++c)
             for (int64_t i = 0; i < height; ++i)
                 for (int64_t j = 0; j < width; ++j)
-                    expected[m * turns.to_leap + c * to_step + down[i] + j] =
+                    expected[at + m * turns.to_leap + c * to_step + down[i] + j] =
                         from[start + m * turns.leap + c * step + i + across[j]];
     const sl_turns given = below(2) ? turns : (sl_turns){more, turns.to_leap, turns.leap, count, to_step, step};
-    sl_transpose(to, 0, rows, from, start, columns, given, (int)below(3));
+    sl_transpose(to, at, rows, from, start, columns, given, (int)below(3));
     const int differ = memcmp(to, expected, to_size) != 0;
     if (differ)
         printf("%d bytes: %d times %d x %d x %d rows, %d x %d x %d columns\n", SL_ELEMENT_SIZE, (int)(count * more),

@@ -51,18 +51,24 @@ _PLANNED_RUNS = range(1, 16)
 
 _STREAMS = range(2, MOST_STREAMS + 1)
 _ALL_STREAMS = sum(1 << k for k in _STREAMS)
-_ROW_PLANS, _SMALL, _PROMPT, _WAITING = 1, 1 << 5, 1 << 6, 1 << 7
+_ROW_PLANS, _SMALL, _PROMPT, _WAITING, _NARROW = 1, 1 << 5, 1 << 6, 1 << 7, 1 << 8
 _LARGE = _PROMPT | _WAITING
 
-ALL_WAYS = _ALL_STREAMS | _ROW_PLANS | _LARGE | _SMALL
+ALL_WAYS = _ALL_STREAMS | _ROW_PLANS | _LARGE | _SMALL | _NARROW
 """The bits of the ways to move elements that a kernel may do without.
 
-They are ``1 << k`` for k streams, 1 for row plans, ``1 << 5`` for small matrices, and for large arrays ``1 << 6`` where
-stores do not wait for the lines that they write, and ``1 << 7`` where they do.
+They are ``1 << k`` for k streams, 1 for row plans, ``1 << 5`` for small matrices, for large arrays ``1 << 6`` where
+stores do not wait for the lines that they write and ``1 << 7`` where they do, and ``1 << 8`` for narrow matrices.
 """
 
 _LARGE_SIZES = frozenset({1, 2, 4, 8})
 """The bytes of an element of which large arrays have ways beside tiles; `SL_HAS_LARGE_WAYS` in the runtime."""
+
+_NARROW_SIZES = frozenset({1, 2, 4})
+"""The bytes of an element of which narrow matrices have a way of their own; `SL_HAS_NARROW` in the runtime."""
+
+_SQUARE_BYTES = 16
+"""The bytes of a row of a square: a narrow matrix has fewer rows or columns, see `sl_is_narrow` in the runtime."""
 
 _LARGE_BYTES = 128 << 10
 """The bytes from which an array is large: `SL_NEAR_LEAST` in the runtime."""
@@ -109,6 +115,8 @@ def compiled_apart(program: Program, element_size: int, ways: int = ALL_WAYS) ->
         texts[_TILES] = _apart("tiles of near arrays", size, f"{macros}#define SL_NEAR_TILES 1\n", *parts[_TILES])
         if bits & _SMALL:
             texts["transpose_matrices.c"] = _apart("small matrices", size, "", "transpose_matrices")
+        if bits & _NARROW and size in _NARROW_SIZES:
+            texts["transpose_narrow.c"] = _apart("narrow matrices", size, "", "transpose_narrow")
         if bits & _LARGE:
             known = "" if bits & _LARGE == _LARGE else f"#define SL_STORES_WAIT {int(bool(bits & _WAITING))}\n"
             texts["transpose_large_tiles.c"] = _apart("tiles of large arrays", size, macros + known, "transpose_tiles")
@@ -160,6 +168,8 @@ def way_macros(program: Program, element_size: int, ways: int = ALL_WAYS) -> Ite
             yield f"#define SL_LARGE_ARRAYS {bool(bits & _PROMPT) + 2 * bool(bits & _WAITING)}"
         if not program.nest.halves and not bits & _SMALL:
             yield "#define SL_SMALL_MATRICES 0"
+        if not program.nest.halves and not bits & _NARROW:
+            yield "#define SL_NARROW_MATRICES 0"
     if _copies(program) and not bits & _ROW_PLANS:
         yield "#define SL_ROW_PLANS 0"
     if later_ways(program, element_size, ways):
@@ -185,6 +195,7 @@ def _needed_ways(program: Program, element_size: int) -> tuple[int, int]:
         (_ALL_STREAMS, _stream_bits(program, made)),
         (_LARGE, _large_bits(program, made, element_size)),
         (_SMALL, _small_bit(program, made, element_size)),
+        (_NARROW, _narrow_bit(program, made, element_size)),
         (_ROW_PLANS, _may_plan(program, element_size)),
     ):
         if found is None:
@@ -292,6 +303,23 @@ def _small_bit(program: Program, made: Sequence[Transpose], element_size: int) -
         least = prod(min((n for n in known[at : at + 3] if n > 1), default=1) for at in (0, 3))
         if least * size <= _SMALL_BYTES and prod(known) >= _FEWEST_TURNS * least:
             return _SMALL
+    return None if unknown else 0
+
+
+def _narrow_bit(program: Program, made: Sequence[Transpose], element_size: int) -> int | None:
+    """Return the bit of narrow matrices if an axis of the transposes *made* may be that short; 0 if none is.
+
+    None where an extent is unknown.  The runtime makes turns of levels: each level of an axis may be all of it.
+    """
+    size, unknown = moved_size(program, element_size), False
+    if size not in _NARROW_SIZES:
+        return 0
+    for extents in _extents(program, made):
+        known = [extent.value for extent in extents if isinstance(extent, IntLiteral)]
+        if len(known) < len(extents):
+            unknown = True
+        elif any(1 < n < _SQUARE_BYTES // size for n in known[:6]):
+            return _NARROW
     return None if unknown else 0
 
 

@@ -2,6 +2,7 @@
 
     for i < n: to[t + i] = from[s + i]                    becomes    copy n elements from s to t
     for i < n: for j < m: to[m*i + j] = from[i + n*j]     becomes    a transpose of n rows, m columns
+    for i < n: for j < m: to[m*i + j] = from[n*j - i]     becomes    one whose rows are written from the last on
 
 Assumes: each output element that a `CopyRun` or `FillRun` writes is written by no other statement of its loop
 (the nest's definition; `bound_loops` keeps it), so a loop may be done for its statements in turn.  A statement that
@@ -16,7 +17,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from symlayout_codegen.ir.integer_expressions import IntLiteral, add, mul
-from symlayout_codegen.ir.queries import ONE, equal, linear, names, subtract
+from symlayout_codegen.ir.queries import ONE, equal, linear, names, negate, subtract
 from symlayout_codegen.ir.statements import (
     AccumulateRun,
     Axis,
@@ -55,7 +56,7 @@ def _select_loop(loop: Loop) -> Iterable[Statement]:
     match loop.body:
         case (CopyRun() | AccumulateRun() | FillRun() as leaf,):
             return (_as_run(loop, leaf) or loop,)
-        case (Loop(), *_) if all(isinstance(inner, Loop | CopyRun | FillRun) for inner in loop.body):
+        case _ if all(isinstance(inner, Loop | CopyRun | FillRun) for inner in loop.body):
             parts = [(inner, _as_transpose(loop, inner)) for inner in loop.body]
             if any(transpose for _, transpose in parts):
                 return tuple(transpose or replace(loop, body=(inner,)) for inner, transpose in parts)
@@ -78,7 +79,10 @@ def _as_run(loop: Loop, leaf: Leaf) -> Leaf | None:
 
 
 def _as_transpose(loop: Loop, inner: Statement) -> Transpose | None:
-    """Return *loop* around *inner* as a transpose if *loop* is contiguous in the source, *inner* in the output."""
+    """Return *loop* around *inner* as a transpose if *loop* is contiguous in the source, *inner* in the output.
+
+    A loop that runs backwards in the source runs backwards in the output instead.
+    """
     match inner:
         case Loop(name, start, stop, (CopyRun(to, source, read, IntLiteral(1)),)) if loop.name not in (
             names(start) | names(stop)
@@ -87,13 +91,15 @@ def _as_transpose(loop: Loop, inner: Statement) -> Transpose | None:
             columns_write, to = linear(to, name)
             rows_read, read = linear(read, loop.name)
             columns_read, read = linear(read, name)
-            if not (equal(rows_read, ONE) and equal(columns_write, ONE)):
+            backwards = equal(rows_read, negate(ONE))
+            if not (equal(rows_read, ONE) or backwards) or not equal(columns_write, ONE):
                 return None
+            first = subtract(loop.stop, ONE) if backwards else loop.start
             return Transpose(
-                add(mul(rows_write, loop.start), start, to),
-                Axis(subtract(loop.stop, loop.start), rows_write),
+                add(mul(rows_write, first), start, to),
+                Axis(subtract(loop.stop, loop.start), negate(rows_write) if backwards else rows_write),
                 source,
-                add(loop.start, mul(columns_read, start), read),
+                add(mul(rows_read, first), mul(columns_read, start), read),
                 Axis(subtract(stop, start), columns_read),
             )
         case _:

@@ -27,9 +27,10 @@ QUARTER_OF_A_LINE = (*NATIVE, "-mno-avx") if X86 else NATIVE
 """What makes vectors narrower than a cache line."""
 NO_TABLES = (*NATIVE, "-mno-avx512vbmi") if X86 else NATIVE
 """Without an instruction that takes any bytes from vectors of a cache line: x86-64-v4 has none."""
-TILES = (*NATIVE, "-DSL_STREAMS=0", "-DSL_LARGE_ARRAYS=0", "-DSL_SMALL_MATRICES=0")
+NO_WAYS = ("-DSL_STREAMS=0", "-DSL_LARGE_ARRAYS=0", "-DSL_SMALL_MATRICES=0", "-DSL_NARROW_MATRICES=0")
+TILES = (*NATIVE, *NO_WAYS)
 """All are transposed in tiles or bands."""
-FIRST = ("-DSL_STREAMS=0", "-DSL_LARGE_ARRAYS=0", "-DSL_SMALL_MATRICES=0", "-DSL_NEAR_TILES=1")
+FIRST = (*NO_WAYS, "-DSL_NEAR_TILES=1")
 """As in a kernel that is not linked to further ways yet: in those of near arrays."""
 
 ALL = (1, 2, 4, 8)

@@ -28,6 +28,9 @@ from symlayout_codegen.jit.kernel import CompiledKernel
 from symlayout_codegen.passes.schedule import schedule
 from tests.support import nests
 
+WHOLE = 9
+"""The objects of a transpose: tiles, pieces, small and narrow matrices, two of large arrays, and 2, 3 and 4 streams."""
+
 LOGGING = """#!/bin/sh
 echo "$@" >> {log}
 exec {compiler} "$@"
@@ -91,14 +94,14 @@ linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="objects
 @pytest.mark.slow
 def test_kernels_of_an_element_size_share_objects(log: Path) -> None:
     check()
-    assert compiled(log) == (8, 1)  # tiles, pieces, small matrices, two of large arrays, and 2, 3 and 4 streams
+    assert compiled(log) == (WHOLE, 1)
     check(renamed("another"))
     assert compiled(log) == (0, 1)
     forget()
     check(renamed("later"))
     assert compiled(log) == (0, 1)
     check(size=2)
-    assert compiled(log) == (9, 1)  # and the plans of turns of small elements
+    assert compiled(log) == (WHOLE + 1, 1)  # and the plans of turns of small elements
 
 
 @pytest.mark.slow
@@ -116,8 +119,8 @@ def test_streams_of_unknown_extents_are_linked_once_a_call_wants_them(log: Path)
     call(linked, (200, 4))
     call(linked.as_wanted(), (200, 4), (3, 200))
     assert compiled(log) == (1, 1)
-    assert kernel.whole().ways == transposes._ALL_STREAMS | transposes._LARGE | transposes._SMALL
-    assert compiled(log) == (4, 1)
+    assert kernel.whole().ways == transposes.ALL_WAYS & ~1
+    assert compiled(log) == (5, 1)
 
 
 def test_ways_of_large_arrays_are_linked_once_a_call_is_large(log: Path) -> None:
@@ -159,6 +162,18 @@ def test_ways_of_small_matrices_are_linked_once_a_call_has_many(log: Path, size:
         assert np.array_equal(kernel(x), x.swapaxes(1, 2))
         assert {native.ways for native in kernel._natives.values() if native} == {ways}
         assert np.array_equal(kernel(x), x.swapaxes(1, 2))
+
+
+@pytest.mark.parametrize(("dtype", "few"), [("uint8", 5), ("uint16", 7), ("float32", 3)])
+def test_ways_of_narrow_matrices_are_linked_once_a_call_has_one(log: Path, dtype: str, few: int) -> None:
+    pixels = sl.space_to_depth(sl.tensor("N, C, 2*h, 2*w"), 2, depth_axis=1)
+    tensor = sl.transpose(pixels, (0, 2, 3, 1))
+    kernel = sl.compile(tensor, dtype=dtype, strict=True)
+    for shape, ways in (((1, 20, 32, 32), 0), ((1, few, 64, 64), 1 << 8), ((2, few, 20, 600), 1 << 8)):
+        x = np.random.default_rng(0).integers(0, 100, shape).astype(dtype)
+        for _ in range(2):
+            assert np.array_equal(kernel(x), sl.interpret(tensor, x))
+        assert {native.ways for native in kernel._natives.values() if native} == {ways}
 
 
 def test_a_kernel_that_cannot_be_linked_to_what_it_wants_stays_as_it_is(
@@ -287,7 +302,7 @@ def test_another_choice_of_tiles_has_tiles_of_its_own(log: Path) -> None:
 def test_each_instruction_set_has_its_own(log: Path) -> None:
     for march in available():
         check(march=march)
-        assert compiled(log) == (8, 1)
+        assert compiled(log) == (WHOLE, 1)
 
 
 @pytest.mark.slow
@@ -299,7 +314,7 @@ def test_the_level_of_objects_is_low_unless_the_user_names_one(
     check()
     levels = [re.findall(r" (-O\S|-fexpensive\S+)", line) for line in log.read_text().splitlines()]
     own = flags.split()
-    assert levels.count(["-O1", "-fexpensive-optimizations", *own]) == 8
+    assert levels.count(["-O1", "-fexpensive-optimizations", *own]) == WHOLE
     assert levels.count(["-O3", *own]) == 2  # the kernel, and its link
     assert all(found[-1] == last for found in levels if found[0] == "-O1")
 
@@ -310,7 +325,7 @@ def test_other_flags_have_their_own(log: Path, monkeypatch: pytest.MonkeyPatch) 
     compiled(log)
     monkeypatch.setenv("CFLAGS", "-O2 -DOTHER")
     check()
-    assert compiled(log) == (8, 1)
+    assert compiled(log) == (WHOLE, 1)
 
 
 @pytest.mark.slow
@@ -323,8 +338,8 @@ def test_a_damaged_object_is_not_linked_but_replaced(root: Path, log: Path, cont
         (entry / cache.LIBRARY).write_bytes(content)
     forget()
     check(renamed("next_one"))
-    assert compiled(log) == (8, 1)
-    assert len(objects(root)) == 8
+    assert compiled(log) == (WHOLE, 1)
+    assert len(objects(root)) == WHOLE
     forget()
     check(renamed("last_one"))
     assert compiled(log) == (0, 1)
@@ -339,8 +354,8 @@ def test_objects_with_which_no_kernel_can_be_linked_are_replaced(root: Path, log
         cache.store(entry.name, b"garbage", "")
     forget()
     check(renamed("next_one"))
-    assert compiled(log) == (8, 2)
-    assert len(objects(root)) == 8
+    assert compiled(log) == (WHOLE, 2)
+    assert len(objects(root)) == WHOLE
 
 
 @pytest.mark.slow
@@ -352,7 +367,7 @@ def test_where_nothing_can_be_kept_kernels_are_right(log: Path, root: Path, monk
     assert compiled(log) == (0, 1)
     forget()
     check(renamed("later"))
-    assert compiled(log) == (8, 1)
+    assert compiled(log) == (WHOLE, 1)
     assert not root.exists()
 
 
@@ -379,7 +394,7 @@ def test_processes_that_race_leave_one_of_each(root: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     running = [subprocess.Popen([sys.executable, "-c", PROGRAM], env=environment) for _ in range(4)]
     assert [process.wait(timeout=600) for process in running] == [0] * 4
-    assert len(list(root.iterdir())) == 9
+    assert len(list(root.iterdir())) == WHOLE + 1
 
 
 def test_texts_for_users_have_everything_in_their_headers() -> None:

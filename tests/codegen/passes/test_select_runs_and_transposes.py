@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from symlayout_codegen.ir.integer_expressions import Expr, IntLiteral, NamedInt, add, mul
-from symlayout_codegen.ir.queries import ONE, ZERO
+from symlayout_codegen.ir.queries import ONE, ZERO, equal, subtract
 from symlayout_codegen.ir.statements import (
     AccumulateRun,
     Axis,
@@ -84,6 +84,15 @@ def test_a_transpose_begins_where_its_loops_do() -> None:
     assert (transpose.rows.count, transpose.columns.count) == (add(n, -1), add(m, -2))
 
 
+@pytest.mark.parametrize("start", [ZERO, ONE])
+def test_a_loop_that_runs_backwards_in_the_source_does_so_in_the_output(start: Expr) -> None:
+    backwards = CopyRun(CROSSED.to, 0, add(mul(-1, i), mul(n, j), s), ONE)
+    (transpose,) = selected(loop(Loop("j", ZERO, m, (backwards,)), start=start))
+    assert isinstance(transpose, Transpose)
+    assert transpose.rows == Axis(subtract(n, start), mul(-1, m))
+    assert equal(transpose.start, add(s, 1, mul(-1, n)))
+
+
 @pytest.mark.parametrize(
     "leaf",
     [
@@ -115,10 +124,10 @@ def test_an_inner_loop_that_depends_on_the_outer_stays() -> None:
 
 
 def test_a_loop_is_done_for_its_statements_in_turn_beside_a_transpose() -> None:
-    margin = FillRun(add(i, 100), 0, ONE)
-    transpose, rest = selected(loop(Loop("j", ZERO, m, (CROSSED,)), margin))
+    before, after = (FillRun(add(i, first), 0, ONE) for first in (100, 200))
+    left, transpose, right = selected(loop(before, Loop("j", ZERO, m, (CROSSED,)), after))
     assert isinstance(transpose, Transpose)
-    assert rest == loop(margin)
+    assert (left, right) == (loop(before), loop(after))
 
 
 def test_a_loop_whose_statements_need_a_local_stays() -> None:

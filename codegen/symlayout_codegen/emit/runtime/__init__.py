@@ -37,6 +37,7 @@ APART = frozenset(
         "split_join",
         "transpose_large",
         "transpose_matrices",
+        "transpose_narrow",
         "transpose_pieces",
         "transpose_tiles",
         "transpose_ways",

@@ -13,8 +13,7 @@
                           const int64_t column[SL_TILE], int64_t rows, int64_t columns)
 #define SL_DECLARE_THIN(name)                                                                                        \
     SL_LINKABLE void name(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,            \
-                          const int64_t column[SL_TILE], int64_t rows, int64_t columns, int64_t readable,            \
-                          int64_t writable)
+                          const int64_t column[SL_TILE], int64_t rows, int64_t columns)
 #define SL_DECLARE_BAND(name)                                                                                        \
     SL_LINKABLE void name(element *restrict to, int64_t to_stride, const element *restrict from, int64_t stride,     \
                           int64_t rows, int64_t columns)

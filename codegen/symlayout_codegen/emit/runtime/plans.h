@@ -1,18 +1,14 @@
 /* Plans: what rows are planned with, and the prototypes of row_plans, which may be compiled apart.
  *
  * Assumes: nothing.
- * Needs: base, wanted. */
+ * Needs: vectors, wanted. */
 #pragma once
 
-#include "base.h"
+#include "vectors.h"
 #include "wanted.h"
 
-/* Whether an instruction shuffles bytes by computed indices, and can give zeros. */
-#if defined __SSSE3__ || (defined __aarch64__ && !defined __clang__ && SL_HAS_SHUFFLES)
-#define SL_HAS_ROW_PLANS 1
-#else
-#define SL_HAS_ROW_PLANS 0
-#endif
+/* Plans are lists of indices. */
+#define SL_HAS_ROW_PLANS SL_HAS_INDEXED_SHUFFLES
 
 /* What one statement of a kernel has planned, empty at first.  A block of *turns* turns has *bytes* bytes, at least 16,
  * in *lanes* of 16; the last one may overlap the one before.  A lane is put together from *windows* windows, 16 bytes

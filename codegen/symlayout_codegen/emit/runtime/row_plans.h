@@ -10,19 +10,6 @@
 #include "vectors.h"
 
 #if SL_HAS_ROW_PLANS && SL_ROW_PLANS
-/* The index of a zero: sl_shuffle_bytes takes the lowest four bits of others. */
-#define SL_ZERO_BYTE 0x90
-
-SL_ALWAYS_INLINE sl_bytes_16 sl_shuffle_bytes(sl_bytes_16 v, sl_bytes_16 index)
-{
-#ifdef __SSSE3__
-    return __builtin_ia32_pshufb128(v, index);
-#else
-    typedef uint8_t bytes __attribute__((vector_size(16)));
-    return (sl_bytes_16)__builtin_shuffle((bytes)v, (bytes){0}, (bytes)index); /* indices modulo 32 */
-#endif
-}
-
 /* How many turns of *turn* bytes, at most *rows*, fill lanes best; 0 if they have less than 16 bytes. */
 SL_ONCE int64_t sl_turns_of_block(int64_t turn, int64_t rows)
 {

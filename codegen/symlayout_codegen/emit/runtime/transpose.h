@@ -1,8 +1,8 @@
 /* A transpose as kernels call it, with the streams that occur in theirs.
  *
  * Assumes: output and source do not overlap.
- * Needs: far_stores, split_join, streams, tiles, transpose_large, transpose_matrices, transpose_ways, wanted,
- * ways. */
+ * Needs: far_stores, split_join, streams, tiles, transpose_large, transpose_matrices, transpose_narrow,
+ * transpose_ways, wanted, ways. */
 #pragma once
 
 #include "far_stores.h"
@@ -11,6 +11,7 @@
 #include "tiles.h"
 #include "transpose_large.h"
 #include "transpose_matrices.h"
+#include "transpose_narrow.h"
 #include "transpose_ways.h"
 #include "wanted.h"
 #include "ways.h"
@@ -30,12 +31,22 @@
 #ifndef SL_SMALL_MATRICES
 #define SL_SMALL_MATRICES 1
 #endif
+/* Whether narrow matrices occur. */
+#ifndef SL_NARROW_MATRICES
+#define SL_NARROW_MATRICES 1
+#endif
+#if SL_HAS_NARROW && SL_NARROW_MATRICES
+#define SL_IF_NARROW(function) function
+#else
+#define SL_IF_NARROW(function) 0
+#endif
 static const sl_further_ways sl_own_ways = {
     {0, 0, SL_IF_STREAMS(2, sl_split_2), SL_IF_STREAMS(3, sl_split_3), SL_IF_STREAMS(4, sl_split_4)},
     {0, 0, SL_IF_STREAMS(2, sl_join_2), SL_IF_STREAMS(3, sl_join_3), SL_IF_STREAMS(4, sl_join_4)},
     {SL_IF_LARGE_WAY(0), SL_IF_LARGE_WAY(1)},
     {SL_IF_LARGE(0, sl_transpose_tiles), SL_IF_LARGE(1, sl_transpose_tiles)},
     SL_SMALL_MATRICES ? sl_transpose_small_matrices : 0,
+    SL_IF_NARROW(sl_transpose_narrow),
     SL_WANTED_WAYS,
 };
 

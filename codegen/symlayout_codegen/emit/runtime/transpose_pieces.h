@@ -53,47 +53,17 @@ SL_OUT_OF_LINE void sl_copy_out_of_line(element *restrict to, const element *res
     sl_copy(to, 0, from, 0, count);
 }
 
-/* Transposes a piece that is thinner than a square, by whole squares.  They read past the piece where the source has
- * *readable* elements from *from* on, and write past a row where the output has *writable* and the next row
- * overwrites that.  Elsewhere they go through blocks on the stack. */
+/* Transposes a piece that is thinner than a square, by squares on the stack: long ones have a way of their own. */
 SL_DECLARE_THIN(sl_transpose_thin)
 {
     const int64_t high = sl_min(rows, SL_LANES_16), wide = sl_min(columns, SL_LANES_16);
-    int64_t first_i = 0, first_j = 0, line[SL_LANES_16], across[SL_LANES_16];
-    /* What is beyond the piece is its last row or column. */
-    if (columns < SL_LANES_16)
-        for (int64_t k = 0; k < SL_LANES_16; ++k)
-            across[k] = column[sl_min(k, columns - 1)];
-#if SL_SQUARES_PER_VECTOR > 1
-    if (rows < SL_LANES_16) {
-        for (int64_t k = 0; k < SL_LANES_16; ++k) /* the last row is written first, and again after that */
-            line[k] = row[sl_min(k, rows - 1)];
-        for (; first_j + SL_LANES_MAX <= columns; first_j += SL_LANES_MAX) {
-            if (column[first_j + SL_LANES_MAX - 1] + SL_LANES_16 > readable)
-                break;
-            sl_transpose_flat(to + first_j, line, from, column + first_j);
-        }
-    } else {
-        for (; first_i + SL_LANES_MAX <= rows; first_i += SL_LANES_MAX) {
-            if (row[first_i + SL_LANES_MAX - 1] + SL_LANES_16 > writable)
-                break;
-            sl_transpose_tall(to, row + first_i, from + first_i, across);
-        }
-    }
-#endif
+    int64_t line[SL_LANES_16];
     for (int64_t k = 0; k < SL_LANES_16; ++k)
         line[k] = k * SL_LANES_16;
-    for (int64_t top = first_i; top < rows; top += SL_LANES_16)
-        for (int64_t left = first_j; left < columns; left += SL_LANES_16) {
+    for (int64_t top = 0; top < rows; top += SL_LANES_16)
+        for (int64_t left = 0; left < columns; left += SL_LANES_16) {
             const int64_t i = sl_min(top, rows - high), j = sl_min(left, columns - wide);
-            element block[2][SL_LANES_16 * SL_LANES_16];
-            const int reads = high == SL_LANES_16 || column[j + wide - 1] + SL_LANES_16 <= readable;
-            const int writes = wide == SL_LANES_16 || row[i + high - 1] + SL_LANES_16 <= writable;
-            if (reads && writes) {
-                sl_transpose_square(to + j, row + i, from + i, wide < SL_LANES_16 ? across : column + j, high);
-                continue;
-            }
-            memset(block[0], 0, sizeof block[0]);
+            element block[2][SL_LANES_16 * SL_LANES_16] = {{0}};
             for (int64_t k = 0; k < wide; ++k)
                 sl_copy_out_of_line(block[0] + k * SL_LANES_16, from + i + column[j + k], high);
             sl_transpose_square(block[1], line, block[0], line, high);
@@ -145,8 +115,6 @@ SL_DECLARE_PART(sl_transpose_part)
 
 SL_DECLARE_THIN(sl_transpose_thin)
 {
-    (void)readable;
-    (void)writable;
     sl_transpose_part(to, row, from, column, rows, columns);
 }
 

@@ -10,22 +10,6 @@
 #include "zips.h"
 
 #if SL_HAS_SHUFFLES
-/* The step of sl_zip_square for *vectors* vectors, a literal: those of a square of half as many rows and columns, of
- * which each vector has two, too. */
-SL_ALWAYS_INLINE void sl_zip_vectors(sl_lanes_16 row[SL_LANES_16], const int vectors)
-{
-    sl_lanes_16 zipped[SL_LANES_16];
-    SL_UNROLL
-    for (int k = 0; k < vectors / 2; ++k) {
-        const sl_lanes_16 a = row[k], b = row[k + vectors / 2];
-        zipped[2 * k] = sl_zip_low_16(a, b);
-        zipped[2 * k + 1] = sl_zip_high_16(a, b);
-    }
-    SL_UNROLL
-    for (int k = 0; k < vectors; ++k)
-        row[k] = zipped[k];
-}
-
 /* Loads 8 bytes at *low* and 8 at *high*, and stores the halves of a vector there. */
 SL_ALWAYS_INLINE sl_bytes_16 sl_load_eights(const void *low, const void *high)
 {

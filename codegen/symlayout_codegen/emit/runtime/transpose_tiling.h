@@ -81,7 +81,7 @@ typedef struct {
     int64_t held_row[SL_TILE];
     sl_block now, then; /* the block that is transposed, and the one that is read ahead */
     sl_offset_table below[2];
-    int64_t height, width, side, down, readable, writable; /* blocks have *down* rows of *side* columns */
+    int64_t height, width, side, down; /* blocks have *down* rows of *side* columns */
     int far, staged, joined, fetched, deep, dense, lines;
     sl_order order;
 } sl_tiling;
@@ -120,14 +120,6 @@ SL_OUT_OF_LINE void sl_begin_tiling(sl_tiling *tiling, const sl_axis *rows, cons
     tiling->lines = SL_HAS_LINES && crowd.read >= 2 * SL_WAYS;
     /* Rows follow each other where no level ends inside a tile: in the first of the two offset tables. */
     tiling->dense = SL_HAS_DENSE_SQUARES && width == SL_LANES_16 && rows->step == SL_LANES_16 && rows->count >= SL_TILE;
-    /* Disabled for decreasing offsets: only the last offset of each square is bounds-checked. */
-    const int64_t none = INT64_MIN / 2, steps = (columns->count - 1) * columns->step;
-    const int64_t leaps = steps + (columns->high - 1) * columns->leap;
-    const int upwards = columns->step >= 0 && (columns->high == 1 || columns->leap >= steps) &&
-                        (columns->top == 1 || columns->jump >= leaps);
-    const int follow = rows->step == width && rows->high == 1 && width < SL_LANES_16 && !tiling->staged;
-    tiling->readable = upwards ? leaps + (columns->top - 1) * columns->jump + height : none;
-    tiling->writable = follow ? height * width : none;
     tiling->below[0].phase = tiling->below[1].phase = -1;
     for (int64_t k = 0; k < SL_TILES_PER_BLOCK; ++k)
         for (int64_t table = 0; table < 2; ++table)
@@ -135,11 +127,10 @@ SL_OUT_OF_LINE void sl_begin_tiling(sl_tiling *tiling, const sl_axis *rows, cons
 }
 
 /* Transposes a tile of *high* rows and *wide* columns, a whole one or a part: row[i] and column[j] are offsets, the
- * steps those of even axes.  The source is readable, and the output writable, for so many elements from here on. */
+ * steps those of even axes. */
 SL_ALWAYS_INLINE void sl_transpose_any_tile(const sl_tiling *tiling, element *restrict to, const int64_t *row,
                                             int64_t row_step, const element *restrict from, const int64_t *column,
-                                            int64_t column_step, int64_t high, int64_t wide, int64_t readable,
-                                            int64_t writable)
+                                            int64_t column_step, int64_t high, int64_t wide)
 {
     if (high == SL_TILE && wide == SL_TILE) {
 #if SL_HAS_ORDERED_TILES && !SL_NEAR_TILES
@@ -170,7 +161,7 @@ SL_ALWAYS_INLINE void sl_transpose_any_tile(const sl_tiling *tiling, element *re
     else if (high >= SL_LANES_16 && wide >= SL_LANES_16)
         sl_transpose_part(to, row, from, column, high, wide);
     else
-        sl_transpose_thin(to, row, from, column, high, wide, readable, writable);
+        sl_transpose_thin(to, row, from, column, high, wide);
 }
 
 /* Transposes the tiles of a block that begin at row *below*, which are *number* from its top; it ends at row *end*.
@@ -199,8 +190,7 @@ SL_OUT_OF_LINE void sl_transpose_beside(sl_tiling *tiling, element *restrict to,
         if (fetched)
             sl_fetch_output(block + right, row, high);
         sl_transpose_any_tile(tiling, staged ? tiling->held + right : block + right, staged ? tiling->held_row : row,
-                              rows->step, source, now->column[k], columns->step, high, wide,
-                              tiling->readable - i - now->read[k], tiling->writable - write);
+                              rows->step, source, now->column[k], columns->step, high, wide);
     }
     if (staged)
         sl_write_staged_rows(block, row, tiling->held, tiling->held_row, high, count, tiling->far);

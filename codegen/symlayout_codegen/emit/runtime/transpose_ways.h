@@ -118,6 +118,18 @@ SL_INLINE int sl_may_be_large(const sl_axis *rows, const sl_turns *turns, int64_
     return SL_HAS_PANELS || SL_STORES_WAIT;
 }
 
+/* Whether a transpose has fewer rows or columns than a square of 16 bytes, and long lines.  Streams are narrow where
+ * each of them has levels of less than a square. */
+SL_INLINE int sl_is_narrow(const sl_axis *rows, const sl_axis *columns)
+{
+    const int64_t height = sl_extent(rows), width = sl_extent(columns), few = sl_min(height, width);
+    const sl_axis *const along = width < height ? rows : columns;
+    if (!SL_HAS_NARROW || few < 2 || few >= SL_LANES_16 || sl_max(height, width) < SL_LANES_16)
+        return 0;
+    return (along->high > 1 && along->count < SL_LANES_16) ||
+           !(sl_streams_of(rows, columns) || sl_streams_of(columns, rows));
+}
+
 /* sl_transpose of merged axes. */
 SL_OUT_OF_LINE void sl_transpose_merged(element *restrict to, const sl_axis *rows, const element *restrict from,
                                         const sl_axis *columns, const sl_turns *turns, const sl_further_ways *ways,
@@ -127,6 +139,28 @@ SL_OUT_OF_LINE void sl_transpose_merged(element *restrict to, const sl_axis *row
     sl_split_streams *const splits = ways->split[split];
     sl_join_streams *const joins = ways->join[join];
     const int by_rows = sl_has_levels_of_turns(rows, sl_extent(columns));
+    const int is_few = sl_is_few(rows, columns, turns);
+    const int is_small = sl_is_small(rows, columns, turns);
+    const int is_planned = (is_few || !sl_has_squares(rows, columns)) && sl_may_be_planned(rows, columns, turns);
+    int small = is_planned || is_small || is_few;
+    /* One way is wanted at a time: the one that this call would have taken, not what it takes instead. */
+    sl_further_ways linked = *ways;
+    if (sl_is_narrow(rows, columns) && (!small || ways->small)) {
+        if (small && ways->small(to, rows, from, columns, turns, is_planned, is_small, is_few))
+            return;
+        if (ways->narrow) {
+            ways->narrow(to, rows, from, columns, turns);
+            return;
+        }
+        sl_want(ways->wanted, SL_NARROW_WAY);
+        linked.wanted = 0;
+        ways = &linked;
+        small = 0;
+    } else if (!small && !splits && !joins && ((1 << split | 1 << join) & SL_ALL_STREAMS)) {
+        sl_want(ways->wanted, (1 << split | 1 << join) & SL_ALL_STREAMS);
+        linked.wanted = 0;
+        ways = &linked;
+    }
     if (!splits && !joins && (by_rows || sl_has_levels_of_turns(columns, sl_extent(rows)))) {
         /* The outermost level are turns; they are the first ones if there are many, less far apart than the others. */
         sl_axis level = by_rows ? *rows : *columns;
@@ -146,10 +180,6 @@ SL_OUT_OF_LINE void sl_transpose_merged(element *restrict to, const sl_axis *row
                                 &more, ways, reach);
         return;
     }
-    const int is_few = sl_is_few(rows, columns, turns);
-    const int is_small = sl_is_small(rows, columns, turns);
-    const int is_planned = (is_few || !sl_has_squares(rows, columns)) && sl_may_be_planned(rows, columns, turns);
-    const int small = is_planned || is_small || is_few;
     const int64_t bytes = sl_extent(rows) * sl_extent(columns) * SL_ELEMENT_SIZE;
     const int near = reach != SL_FAR && bytes < SL_NEAR_LEAST / (turns->count * turns->high);
     sl_large_way *const by = sl_may_be_large(rows, turns, bytes) ? ways->large[SL_STORES_WAIT] : 0;
@@ -160,11 +190,8 @@ SL_OUT_OF_LINE void sl_transpose_merged(element *restrict to, const sl_axis *row
         sl_transpose_streams(to, rows, from, columns, turns, splits, joins, reach);
     else if (!by || !by(to, rows, from, columns, turns, reach == SL_FAR))
         (tiles ? tiles : sl_transpose_near_tiles)(to, rows, from, columns, turns, reach == SL_FAR);
-    /* One way at a time: the one that this call would have taken. */
     if (small && !ways->small)
         sl_want(ways->wanted, SL_SMALL_WAY);
-    else if (!splits && !joins && ((1 << split | 1 << join) & SL_ALL_STREAMS))
-        sl_want(ways->wanted, (1 << split | 1 << join) & SL_ALL_STREAMS);
     else if (!splits && !joins && !near && !tiles)
         sl_want(ways->wanted, SL_LARGE_WAY(SL_STORES_WAIT));
 }

@@ -26,6 +26,25 @@ SL_DEFINE_BYTES(32, 32)
 #endif
 SL_DEFINE_BYTES(max, SL_VECTOR_BYTES)
 
+/* Whether an instruction shuffles bytes by computed indices, and can give zeros. */
+#if defined __SSSE3__ || (defined __aarch64__ && !defined __clang__ && SL_HAS_SHUFFLES)
+#define SL_HAS_INDEXED_SHUFFLES 1
+/* Byte i of the result is byte index[i] of v, or 0 where the index is SL_ZERO_BYTE; of others, the lowest four bits
+ * count. */
+#define SL_ZERO_BYTE 0x90
+SL_ALWAYS_INLINE sl_bytes_16 sl_shuffle_bytes(sl_bytes_16 v, sl_bytes_16 index)
+{
+#ifdef __SSSE3__
+    return __builtin_ia32_pshufb128(v, index);
+#else
+    typedef uint8_t bytes __attribute__((vector_size(16)));
+    return (sl_bytes_16)__builtin_shuffle((bytes)v, (bytes){0}, (bytes)index); /* indices modulo 32 */
+#endif
+}
+#else
+#define SL_HAS_INDEXED_SHUFFLES 0
+#endif
+
 #if SL_HAS_SHUFFLES
 /* A lane: an element as an unsigned integer. */
 #if SL_ELEMENT_SIZE == 1

@@ -6,12 +6,13 @@
 
 #include "base.h"
 
-/* The bits of ways: row plans, 1 << k for k streams, those of small matrices, and of large arrays where
- * stores wait or do not. */
+/* The bits of ways: row plans, 1 << k for k streams, those of small matrices, of large arrays where
+ * stores do not wait and where they do, and of narrow ones. */
 #define SL_ROW_PLANS_WAY 1
 #define SL_ALL_STREAMS (1 << 2 | 1 << 3 | 1 << 4)
 #define SL_SMALL_WAY (1 << 5)
 #define SL_LARGE_WAY(waits) (1 << (6 + (waits)))
+#define SL_NARROW_WAY (1 << 8)
 
 #ifdef SL_WAYS_LATER
 static int32_t sl_wanted_ways;

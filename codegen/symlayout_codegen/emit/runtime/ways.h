@@ -1,14 +1,15 @@
-/* Ways: the prototypes of a transpose of any extents and strides, and of ways of large arrays and of small matrices,
- * which may be compiled apart.
+/* Ways: the prototypes of a transpose of any extents and strides, and of ways of large arrays, of small matrices and of
+ * narrow ones, which may be compiled apart.
  *
  * Assumes: output and source do not overlap.
- * Needs: axes, plans, streams, tiles. */
+ * Needs: axes, plans, streams, tiles, zips. */
 #pragma once
 
 #include "axes.h"
 #include "plans.h"
 #include "streams.h"
 #include "tiles.h"
+#include "zips.h"
 
 /* Whether large arrays have ways of their own: see transpose_large. */
 #define SL_HAS_LARGE_WAYS SL_HAS_SHUFFLES
@@ -37,9 +38,14 @@ SL_INLINE int64_t sl_rows_beside(const sl_axis *rows, int64_t width)
 typedef int sl_small_way(element *restrict to, const sl_axis *rows, const element *restrict from,
                          const sl_axis *columns, const sl_turns *turns, int plan, int squares, int elements);
 
+/* Whether matrices of fewer rows or columns than a square of 16 bytes has a way of their own. */
+#define SL_HAS_NARROW (SL_HAS_SHUFFLES && SL_ELEMENT_SIZE <= 4)
+typedef void sl_narrow_way(element *restrict to, const sl_axis *rows, const element *restrict from,
+                           const sl_axis *columns, const sl_turns *turns);
+
 /* The functions for k streams, at k, for large arrays where stores do not wait and where they do, in tiles and in other
- * ways, and for small matrices; 0 where a kernel does without.  It can be linked to others once calls *wanted* them, as the bits of ways;
- * where not, *wanted* is 0. */
+ * ways, for small matrices, and for narrow ones; 0 where a kernel does without.  It can be linked to others once calls
+ * *wanted* them, as the bits of ways; where not, *wanted* is 0. */
 #define SL_MOST_STREAMS 4
 typedef struct {
     sl_split_streams *split[SL_MOST_STREAMS + 1];
@@ -47,6 +53,7 @@ typedef struct {
     sl_large_way *large[2];
     sl_tiles_way *tiles[2];
     sl_small_way *small;
+    sl_narrow_way *narrow;
     int32_t *wanted;
 } sl_further_ways;
 
@@ -61,8 +68,12 @@ typedef struct {
 #define SL_DECLARE_SMALL_MATRICES(name)                                                                              \
     SL_LINKABLE int name(element *restrict to, const sl_axis *rows, const element *restrict from,                    \
                          const sl_axis *columns, const sl_turns *turns, int plan, int squares, int elements)
+#define SL_DECLARE_NARROW(name)                                                                                      \
+    SL_LINKABLE void name(element *restrict to, const sl_axis *rows, const element *restrict from,                   \
+                          const sl_axis *columns, const sl_turns *turns)
 #ifdef SL_LINKED
 SL_DECLARE_TRANSPOSE(sl_transpose_simplified);
 SL_DECLARE_LARGE(sl_transpose_large_array);
 SL_DECLARE_SMALL_MATRICES(sl_transpose_small_matrices);
+SL_DECLARE_NARROW(sl_transpose_narrow);
 #endif
