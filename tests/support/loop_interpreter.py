@@ -140,11 +140,14 @@ def execute_one(statement: Statement, values: dict[str, int], sources: tuple[str
                 elif fill is not None:
                     yield at, ("fill", fill), False
         case JoinGrid(to, streams, source, start, size, stride, low, columns, first, _, turns, leap, step):
-            for r, e in itertools.product(range(value(statement.rows)), range(value(columns))):
+            spans = [range(value(extent)) for extent in (statement.high, statement.count, statement.rows, columns)]
+            for h, c, r, e in itertools.product(*spans):
                 (block, turn), (along, stream) = divmod(value(first) + r, value(turns)), divmod(value(low) + e, streams)
                 offset = value(start) + turn * value(leap) + block * value(step) + stream * value(stride) + along
+                offset += c * value(statement.jump) + h * value(statement.from_leap)
                 assert 0 <= offset < value(size)
-                yield value(to) + r * value(columns) + e, (sources[source], offset), False
+                at = value(to) + c * value(statement.to_jump) + h * value(statement.to_leap) + r * value(columns) + e
+                yield at, (sources[source], offset), False
         case Transpose(to, rows, source, start, columns, count, to_step, step, high, to_leap, leap):
             for d, c in itertools.product(range(value(high)), range(value(count))):
                 at = value(to) + c * value(to_step) + d * value(to_leap)

@@ -449,7 +449,10 @@ def _join_grid(leaf: JoinGrid, show: _Printer) -> str:
     """Return the call for *leaf*."""
     read = (leaf.start, leaf.size, leaf.stride, leaf.low, leaf.columns, leaf.first, leaf.rows)
     arguments = ", ".join(map(show, (*read, leaf.turns, leaf.leap, leaf.step)))
-    return f"sl_join_grid_{leaf.streams}(to, {show(leaf.to)}, from{leaf.source}, {arguments}, reach);"
+    loops = ((leaf.count, leaf.to_jump, leaf.jump), (leaf.high, leaf.to_leap, leaf.from_leap))
+    around = ", ".join(f"{{{', '.join(map(show, loop))}}}" for loop in loops)
+    start = f"sl_join_grid_{leaf.streams}(to, {show(leaf.to)}, from{leaf.source}"
+    return f"{start}, {arguments}, (const sl_join_loop[]){{{around}}}, reach);"
 
 
 # --- expressions ------------------------------------------------------------------------------

@@ -127,9 +127,12 @@ def compiled_apart(program: Program, element_size: int, ways: int = ALL_WAYS) ->
             bits |= 0 if k is None else 1 << k
     grids = {statement.streams for statement in walk(program.body) if isinstance(statement, JoinGrid)}
     for k in _STREAMS:
-        if bits >> k & 1 or k in grids:
-            macros = f"#define SL_STREAMS {1 << k}\n" + ("#define SL_JOIN_GRIDS\n" if k in grids else "")
+        macros = f"#define SL_STREAMS {1 << k}\n"
+        if bits >> k & 1:
             texts[f"streams_{k}.c"] = _apart(f"{k} streams", size, macros, "split_join")
+        if k in grids:
+            macros += "#define SL_JOIN_GRIDS\n"
+            texts[f"join_grids_{k}.c"] = _apart(f"grids of {k} streams", size, macros, "split_join")
     return texts
 
 

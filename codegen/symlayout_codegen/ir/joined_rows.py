@@ -38,7 +38,7 @@ class JoinedRows:
 
 
 def joined_rows(piece: NestPiece) -> JoinedRows | None:
-    """Return the grid that the inner digits of *piece* are, where windows cut it; None where they are none."""
+    """Return the grid that the inner digits of *piece* are, which windows may cut; None where they are none."""
     if piece.formula is not None or piece.offset is None or piece.guards or piece.carried or piece.written < GRID:
         return None
     inner = range(piece.written - GRID, piece.written)
@@ -52,7 +52,6 @@ def joined_rows(piece: NestPiece) -> JoinedRows | None:
         return None
     rows: tuple[Expr, Expr] = (ZERO, mul(turns, piece.digits[block].extent))
     columns: tuple[Expr, Expr] = (ZERO, mul(streams, piece.digits[along].extent))
-    cut = False
     for window in piece.windows:
         steps = window.value.coefficients()
         if not steps.keys() & {*inner}:
@@ -64,8 +63,7 @@ def joined_rows(piece: NestPiece) -> JoinedRows | None:
             columns = inside
         else:
             return None
-        cut = True
     row = writes.get(turn, ZERO)
-    if not cut or not equal(row, columns[1]) or not equal(writes.get(block, ZERO), mul(row, turns)):
+    if not equal(row, columns[1]) or not equal(writes.get(block, ZERO), mul(row, turns)):
         return None
     return JoinedRows(turn, block, stream, along, turns, streams.value, *rows, *columns)

@@ -363,10 +363,12 @@ class CutGrid:
 
 @dataclass(frozen=True, slots=True)
 class JoinGrid:
-    """Join *streams* streams to rows of *columns* elements that follow each other: a part of the rows and columns.
+    """Join *streams* streams to rows of *columns* elements that follow each other: all rows and columns, or a part.
 
     ``output[to + r*columns + e]`` for ``r < rows``, ``e < columns`` becomes ``source[start + p % turns*leap +
-    p // turns*step + q % streams*stride + q // streams]`` with ``p = first + r`` and ``q = low + e``.
+    p // turns*step + q % streams*stride + q // streams]`` with ``p = first + r`` and ``q = low + e``.  This is done
+    *count* times, with *to* and *start* advanced by *to_jump* and *jump*, and all of that *high* times, with them
+    advanced by *to_leap* and *from_leap*.
 
     Attributes
     ----------
@@ -386,6 +388,12 @@ class JoinGrid:
     turns: Expr
     leap: Expr
     step: Expr
+    count: Expr = ONE
+    to_jump: Expr = ZERO
+    jump: Expr = ZERO
+    high: Expr = ONE
+    to_leap: Expr = ZERO
+    from_leap: Expr = ZERO
 
 
 @dataclass(frozen=True, slots=True)

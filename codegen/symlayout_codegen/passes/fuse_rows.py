@@ -33,6 +33,7 @@ from symlayout_codegen.ir.statements import (
     FillRows,
     FillRun,
     If,
+    JoinGrid,
     Leaf,
     Loop,
     Rows,
@@ -98,6 +99,10 @@ def _fused(loop: Loop, leaf: Statement) -> Statement | None:
             return leaf.repeated((ZERO, ZERO, count, count), (to_step, to), (step, start))
         case CutGrid() if (leaf.before, leaf.high, leaf.after) == (ZERO, ONE, ZERO):
             return replace(leaf, to=to, start=start, high=count, to_jump=to_step, jump=step)
+        case JoinGrid() if leaf.count == ONE:
+            return replace(leaf, to=to, start=start, count=count, to_jump=to_step, jump=step)
+        case JoinGrid() if leaf.high == ONE:
+            return replace(leaf, to=to, start=start, high=count, to_leap=to_step, from_leap=step)
         case Transpose():
             return _repeated(replace(leaf, to=to, start=start), count, to_step, step)
     return None

@@ -388,7 +388,7 @@ class _LoopWriter:
         return None if outside.guards else self.rows_dealt(depth, inside, outside.target, (ZERO, first, last, end))
 
     def joined(self, depth: int, state: PendingWindows) -> Body | None:
-        """Return the last loops as one statement, where they join a few streams to the rows of a grid that is cut."""
+        """Return the last loops as one statement, where they join a few streams to the rows of a grid."""
         source, offset = state.target.source, self.piece.offset
         if depth != self.inmost - GRID or not self.sizes or source is None or offset is None or self.adds:
             return None
@@ -406,10 +406,10 @@ class _LoopWriter:
         first, rows = grid.first, grid.rows
         if grid.block in state.ranges:
             begin, end = (mul(grid.turns, at) for at in state.ranges[grid.block])
-            taken = self.taken
-            stop = self.local(identifier("row_end", taken), self.facts.minimum(add(first, rows), end), lets)
-            first = self.local(identifier("row", taken), self.facts.maximum(first, begin), lets)
-            rows = subtract(stop, first)
+            if (first, rows) != (ZERO, all_rows):
+                end = self.local(identifier("row_end", self.taken), self.facts.minimum(add(first, rows), end), lets)
+                begin = self.local(identifier("row", self.taken), self.facts.maximum(first, begin), lets)
+            first, rows = begin, subtract(end, begin)
         reads = offset.coefficients()
         to, start = (self.value(form.without(grid.digits)) for form in (self.piece.output, offset))
         made = JoinGrid(
@@ -507,8 +507,8 @@ class _LoopWriter:
                 return self.filled(depth, state.over(depth, start, stop))
             digit = self.piece.digits[depth]
             body = self.enter(depth + 1, state)
-            # What is computed before a deal is no part of the loop if it is the same in all turns.
-            fixed = body[:-1] if body and isinstance(body[-1], Deal) else ()
+            # What is computed before such a statement is no part of the loop if it is the same in all turns.
+            fixed = body[:-1] if body and isinstance(body[-1], Deal | JoinGrid) else ()
             if not all(isinstance(each, Let) and digit.name not in names(each.value) for each in fixed):
                 fixed = ()
             return (*fixed, Loop(digit.name, start, stop, body[len(fixed) :], digit.comment))

@@ -1,4 +1,4 @@
-"""`joined_rows` finds the digits of rows that streams are joined to, where windows cut them."""
+"""`joined_rows` finds the digits of rows that streams are joined to, which windows may cut."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from symlayout_codegen.ir.integer_expressions import IntLiteral
+from symlayout_codegen.ir.integer_expressions import IntLiteral, mul
 from symlayout_codegen.ir.joined_rows import joined_rows
 from symlayout_codegen.ir.queries import equal
 from tests.support import nests
@@ -25,12 +25,19 @@ def test_the_inner_digits_are_rows_and_streams_between_cuts(k: int) -> None:
     assert equal(grid.columns, piece.windows[1].extent)
 
 
+def test_rows_that_nothing_cuts_are_all_of_them() -> None:
+    (piece,) = nests.joined_rows(3, 0, 0).pieces
+    grid = joined_rows(piece)
+    assert grid is not None
+    assert (grid.first, grid.low) == (IntLiteral(0), IntLiteral(0))
+    assert equal(grid.rows, mul(grid.turns, piece.digits[grid.block].extent))
+    assert equal(grid.columns, mul(IntLiteral(3), piece.digits[grid.along].extent))
+
+
 def test_other_digits_are_none() -> None:
     (piece,) = nests.joined_rows(3, 1, 1).pieces
     rows, columns = piece.windows
     assert joined_rows(nests.joined_rows(5, 1, 1).pieces[0]) is None  # more streams than one statement has
-    whole = replace(nests.joined_rows(3, 0, 0).pieces[0], windows=())
-    assert joined_rows(whole) is None  # nothing is cut
     assert joined_rows(replace(piece, windows=(rows,))) is None  # rows of cut columns do not follow each other uncut
     assert joined_rows(replace(piece, windows=(rows, rows, columns))) is None  # rows are cut once
     gaps = replace(piece, output=piece.output.without(frozenset({4})))

@@ -183,10 +183,19 @@ def test_strips_of_any_size_deal_out_all_images(elements: int, monkeypatch: pyte
 
 @pytest.mark.parametrize("nest", [nests.joined_rows(2, 0, 1), nests.joined_rows(3, 1, 1), nests.joined_rows(4, 2, 2)])
 def test_streams_that_are_joined_and_cut_are_one_statement(nest: Nest) -> None:
-    """Of all rows between the cuts, in the order of the output, and with the ends of each."""
-    (grid,) = (s for s in walk(schedule(nest).body) if isinstance(s, JoinGrid))
+    """Of all rows between the cuts, in the order of the output, and with the ends of each; of all planes too."""
+    (grid,) = (s for s in schedule(nest).body if isinstance(s, JoinGrid))
     assert leaves(nest) == ["JoinGrid"]
-    assert ZERO not in (grid.size, grid.leap, grid.step, grid.stride)
+    assert ZERO not in (grid.size, grid.leap, grid.step, grid.stride, grid.to_jump, grid.jump)
+    assert (grid.count, grid.high) != (ONE, ONE)
+    same_for_small_sizes(nest, CUT)
+
+
+def test_streams_that_are_joined_whole_are_one_statement() -> None:
+    """The rows of all planes follow each other in both arrays, so that no loop is left."""
+    nest = nests.joined_rows(3, 0, 0)
+    (grid,) = (s for s in schedule(nest).body if isinstance(s, JoinGrid))
+    assert (grid.low, grid.count, grid.high) == (ZERO, ONE, ONE)
     same_for_small_sizes(nest, CUT)
 
 

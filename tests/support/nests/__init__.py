@@ -131,6 +131,7 @@ ALL = (
     deal_rows(),
     deal_rows_back(),
     deal_sheared_rows(),
+    joined_rows(2, 0, 0),
     joined_rows(3, 1, 1),
     joined_rows(4, 0, 2),
     deal_whole(2, 1, 1),

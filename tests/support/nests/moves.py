@@ -222,7 +222,7 @@ def space_to_batch(block: Expr | int = b) -> Nest:
 
 
 def joined_rows(k: int, before: int, after: int) -> Nest:
-    """Join k streams to each of k rows of blocks, without *before* and *after* rows and columns at the ends."""
+    """Join k streams to each of k rows of blocks, without *before* and *after* rows and columns at the ends, if any."""
     rows, columns = (add(mul(k, extent), -before - after) for extent in (H, W))
     piece = NestPiece(
         digits(c=C, turn=IntLiteral(k), block=H, along=W, stream=IntLiteral(k)),
@@ -239,7 +239,9 @@ def joined_rows(k: int, before: int, after: int) -> Nest:
         windows=(
             NestWindow(affine(-before, (1, 1), (2, IntLiteral(k))), rows),
             NestWindow(affine(-before, (4, 1), (3, IntLiteral(k))), columns),
-        ),
+        )
+        if (before, after) != (0, 0)
+        else (),
     )
     prelude = (
         *not_negative("C", "H", "W"),

@@ -261,61 +261,69 @@ SL_ALWAYS_INLINE void sl_split_by_16(element *restrict to, int64_t to_stride, co
 #define SL_JOIN_BY_16(k)
 #endif
 
-/* Whether this text defines grids of joined rows: compiled apart, only with SL_JOIN_GRIDS, since they take the compiler
- * a third of its time. */
+/* Whether this text defines grids of joined rows: compiled apart, only with SL_JOIN_GRIDS, and then nothing else of
+ * streams, which most kernels of such grids do without. */
 #if !defined SL_LINKED || defined SL_JOIN_GRIDS
 #if SL_HAS_JOIN_OVER
-#define SL_JOIN_GRID_BY(k) sl_join_##k, k, sl_join_blocks_16_##k, sl_join_blocks_long_##k, sl_join_exactly_##k
+#define SL_JOIN_GRID_BY(k) k, sl_join_one_##k, sl_joins_16_##k, sl_joins_wide_##k, sl_join_exactly_##k
 #define SL_JOIN_GRID_FUNCTIONS                                                                                       \
-    sl_join_streams *join, int64_t k, sl_join_blocks *join_16, sl_join_blocks *join_long, sl_join_exactly *exactly
+    sl_join_streams *join, int64_t k, sl_join_blocks *join_one, sl_join_blocks *const *joins_16,                     \
+        sl_join_blocks *const *joins_wide, sl_join_exactly *exactly
 #else
 #define SL_DEFINE_JOIN_ROWS(k)
-#define SL_JOIN_GRID_BY(k) sl_join_##k, k
+#define SL_JOIN_GRID_BY(k) k
 #define SL_JOIN_GRID_FUNCTIONS sl_join_streams *join, int64_t k
 #endif
 /* A grid of rows of k streams (streams.h), by the functions for so many.  Long rows are joined turn by turn, and what
  * is left beside whole steps of all streams goes a column at a time. */
 SL_OUT_OF_LINE void sl_join_grid(element *restrict to, const element *restrict from, int64_t start, int64_t size,
                                  int64_t stride, int64_t low, int64_t columns, int64_t first, int64_t rows,
-                                 int64_t turns, int64_t leap, int64_t step, int reach, SL_JOIN_GRID_FUNCTIONS)
+                                 int64_t turns, int64_t leap, int64_t step, const sl_join_loop loops[SL_JOIN_LOOPS],
+                                 int reach, SL_JOIN_GRID_FUNCTIONS)
 {
-    if (columns <= 0 || rows <= 0)
+    if (columns <= 0 || rows <= 0 || loops[0].count <= 0 || loops[1].count <= 0)
         return;
-    int64_t stream[4] = {0};
+    int64_t from_stream[4] = {0};
     for (int64_t i = 0; i < k; ++i)
-        stream[i] = (low + i) % k * stride + (low + i) / k;
+        from_stream[i] = (low + i) % k * stride + (low + i) / k;
     start += first / turns * step;
     first %= turns;
 #if SL_HAS_JOIN_OVER
     if (columns <= SL_FAR_ROW_BYTES / SL_ELEMENT_SIZE) {
-        sl_join_rows(to, from + start, size - start, stream, columns, rows, first, turns, leap, step, k, join_16,
-                     join_long, exactly);
+        sl_join_rows(to, from + start, size - start, from_stream, columns, rows, first, turns, leap, step, loops, k,
+                     join_one, joins_16, joins_wide, exactly);
         return;
     }
 #endif
     (void)size;
     const int64_t head = sl_min((k - low % k) % k, columns), whole = (columns - head) / k;
-    for (int64_t t = 0; t < sl_min(turns, rows); ++t, to += columns) {
-        const int64_t at = start + (first + t) % turns * leap + (first + t) / turns * step;
-        const int64_t count = (rows - t + turns - 1) / turns;
-        for (int64_t e = head ? 0 : k * whole; e < columns; e += e + 1 == head ? k * whole + 1 : 1) {
-            const element *const out_of = from + at + stream[e % k] + e / k;
-            for (int64_t r = 0; r < count; ++r)
-                to[r * turns * columns + e] = out_of[r * step];
+    for (int64_t n = 0; n < loops[1].count * loops[0].count; ++n) {
+        const int64_t plane = n % loops[0].count, image = n / loops[0].count;
+        element *restrict into = to + image * loops[1].to_step + plane * loops[0].to_step;
+        const int64_t at = start + image * loops[1].step + plane * loops[0].step;
+        for (int64_t t = first; t < first + sl_min(turns, rows); ++t, into += columns) {
+            const int64_t begin = at + t % turns * leap + t / turns * step;
+            const int64_t count = (rows - (t - first) + turns - 1) / turns;
+            for (int64_t e = head ? 0 : k * whole; e < columns; e += e + 1 == head ? k * whole + 1 : 1) {
+                const element *const out_of = from + begin + from_stream[e % k] + e / k;
+                for (int64_t r = 0; r < count; ++r)
+                    into[r * turns * columns + e] = out_of[r * step];
+            }
+            if (whole > 0)
+                join(into, head, from, begin + (low + head) / k, stride, whole, count, turns * columns, step, 1, 0, 0,
+                     reach);
         }
-        if (whole > 0)
-            join(to, head, from, at + (low + head) / k, stride, whole, count, turns * columns, step, 1, 0, 0, reach);
     }
 }
-#define SL_DEFINE_JOIN_GRID(k)                                                                                       \
+#define SL_DEFINE_JOIN_GRID(k, join)                                                                                 \
     SL_DEFINE_JOIN_ROWS(k)                                                                                           \
     SL_DECLARE_JOIN_GRID(sl_join_grid_##k)                                                                           \
     {                                                                                                                \
-        sl_join_grid(to + at, from, start, size, stride, low, columns, first, rows, turns, leap, step, reach,        \
-                     SL_JOIN_GRID_BY(k));                                                                            \
+        sl_join_grid(to + at, from, start, size, stride, low, columns, first, rows, turns, leap, step, loops, reach, \
+                     join, SL_JOIN_GRID_BY(k));                                                                      \
     }
 #else
-#define SL_DEFINE_JOIN_GRID(k)
+#define SL_DEFINE_JOIN_GRID(k, join)
 #endif
 
 /* Whether this text defines the functions for k streams: all of them, or compiled apart those of SL_STREAMS. */
@@ -324,6 +332,16 @@ SL_OUT_OF_LINE void sl_join_grid(element *restrict to, const element *restrict f
 #else
 #define SL_DEFINES_STREAMS(k) 1
 #endif
+#ifdef SL_JOIN_GRIDS
+/* Of joins, long rows alone are left beside such grids, and their ends. */
+#define SL_DEFINE_STREAMS(k)                                                                                         \
+    SL_OUT_OF_LINE SL_JOIN_PROTOTYPE(sl_join_long_##k)                                                               \
+    {                                                                                                                \
+        sl_join(to + at, from + start, stride, rows, count, to_step, step, high, to_leap, leap, reach,               \
+                sl_join_long_##k, k);                                                                                \
+    }                                                                                                                \
+    SL_DEFINE_JOIN_GRID(k, sl_join_long_##k)
+#else
 #define SL_DEFINE_STREAMS(k)                                                                                         \
     SL_DEFINE_BY_16(k)                                                                                               \
     SL_DEFINE_SHORT_##k                                                                                              \
@@ -343,7 +361,8 @@ SL_OUT_OF_LINE void sl_join_grid(element *restrict to, const element *restrict f
         sl_join(to + at, from + start, stride, rows, count, to_step, step, high, to_leap, leap, reach, sl_join_##k,  \
                 k);                                                                                                  \
     }                                                                                                                \
-    SL_DEFINE_JOIN_GRID(k)
+    SL_DEFINE_JOIN_GRID(k, sl_join_##k)
+#endif
 #if SL_DEFINES_STREAMS(2)
 SL_DEFINE_STREAMS(2)
 #endif

@@ -15,23 +15,30 @@ typedef void sl_join_streams(element *restrict to, int64_t at, const element *re
                              int64_t stride, int64_t rows, int64_t count, int64_t to_step, int64_t step,
                              int64_t high, int64_t to_leap, int64_t leap, int reach);
 
+/* A loop around a grid of joined rows: so many times, so far apart in *to* and in *from*. */
+typedef struct {
+    int64_t count, to_step, step;
+} sl_join_loop;
+#define SL_JOIN_LOOPS 2
+
 /* to[at + r*columns + e] = from[start + p % turns*leap + p / turns*step + q % k*stride + q / k] with p = first + r and
- * q = low + e, for 0 <= r < rows, 0 <= e < columns: rows of k streams, of which the first and the last are cut off, as
- * are the ends of each.  *from* has *size* elements. */
+ * q = low + e, for 0 <= r < rows, 0 <= e < columns: rows of k streams, of which the first and the last may be cut off,
+ * as may the ends of each.  *from* has *size* elements.  The same for each of the *loops*, the inner one first. */
 #define SL_DECLARE_JOIN_GRID(name)                                                                                   \
     SL_LINKABLE void name(element *restrict to, int64_t at, const element *restrict from, int64_t start,             \
                           int64_t size, int64_t stride, int64_t low, int64_t columns, int64_t first, int64_t rows,   \
-                          int64_t turns, int64_t leap, int64_t step, int reach)
-
+                          int64_t turns, int64_t leap, int64_t step, const sl_join_loop loops[SL_JOIN_LOOPS],        \
+                          int reach)
 /* How the definition of such a function begins. */
 #define SL_DECLARE_SPLIT(name)                                                                                       \
     SL_LINKABLE void name(element *restrict to, int64_t at, int64_t to_stride, const element *restrict from,         \
                           int64_t start, int64_t columns, int64_t count, int64_t to_step, int64_t step,              \
                           int64_t high, int64_t to_leap, int64_t leap, int reach)
-#define SL_DECLARE_JOIN(name)                                                                                        \
-    SL_LINKABLE void name(element *restrict to, int64_t at, const element *restrict from, int64_t start,             \
-                          int64_t stride, int64_t rows, int64_t count, int64_t to_step, int64_t step,                \
-                          int64_t high, int64_t to_leap, int64_t leap, int reach)
+#define SL_JOIN_PROTOTYPE(name)                                                                                      \
+    void name(element *restrict to, int64_t at, const element *restrict from, int64_t start, int64_t stride,         \
+              int64_t rows, int64_t count, int64_t to_step, int64_t step, int64_t high, int64_t to_leap, int64_t leap, \
+              int reach)
+#define SL_DECLARE_JOIN(name) SL_LINKABLE SL_JOIN_PROTOTYPE(name)
 #ifdef SL_LINKED
 SL_DECLARE_SPLIT(sl_split_2);
 SL_DECLARE_SPLIT(sl_split_3);
