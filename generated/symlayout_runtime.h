@@ -1734,12 +1734,19 @@ static const sl_bytes_16 sl_thirds[3] = {{SL_EACH_OF_16(SL_LANE_THIRD, 0, SL_LAN
 static const sl_bytes_16 sl_turns_of_three[3] = {{SL_EACH_OF_16(SL_LANE_TURN, 0, SL_LANES_16, 0)},
                                                  {SL_EACH_OF_16(SL_LANE_TURN, 0, SL_LANES_16, 1)},
                                                  {SL_EACH_OF_16(SL_LANE_TURN, 0, SL_LANES_16, 2)}};
+static const sl_bytes_16 sl_lane_0_of_3 = {SL_EACH_OF_16(SL_LANE_IS, 0, SL_LANES_16, 0)};
 static const sl_bytes_16 sl_lane_1_of_3 = {SL_EACH_OF_16(SL_LANE_IS, 0, SL_LANES_16, 1)};
 static const sl_bytes_16 sl_lane_2_of_3 = {SL_EACH_OF_16(SL_LANE_IS, 0, SL_LANES_16, 2)};
 
 /* Defines the same for small lanes.  The lanes 3*j + r of three groups of m lanes, m a power of two, are all lanes
  * modulo m: each lane of a result comes from the same lane of one of three vectors, but for an order in each.  Which
  * one it is has the period 3.  m is 1 modulo 3 for bytes, 2 for two bytes: so rows 1 and 2 change places. */
+/* Whether a blend by a mask is one step: that of AVX takes three on Intel's processors. */
+#if defined __AVX__ && !defined __AVX512VL__
+#define SL_BLENDS_FAST 0
+#else
+#define SL_BLENDS_FAST 1
+#endif
 #define SL_ROW_1 (SL_ELEMENT_SIZE == 1 ? 1 : 2)
 #define SL_ROW_2 (SL_ELEMENT_SIZE == 1 ? 2 : 1)
 #define SL_DEFINE_GROUP_SHUFFLES(suffix, vector, bytes, pshufb, pblendvb, groups, pairs, unzip_groups, zip_groups)   \
@@ -1750,8 +1757,9 @@ static const sl_bytes_16 sl_lane_2_of_3 = {SL_EACH_OF_16(SL_LANE_IS, 0, SL_LANES
     /* Lane i is that of a, b or c, as i % 3 is 0, 1 or 2. */                                                        \
     SL_ALWAYS_INLINE bytes sl_lanes_of_three_##suffix(vector a, vector b, vector c)                                  \
     {                                                                                                                \
-        return pblendvb(pblendvb((bytes)a, (bytes)b, sl_in_groups_##suffix(sl_lane_1_of_3)), (bytes)c,               \
-                        sl_in_groups_##suffix(sl_lane_2_of_3));                                                      \
+        const bytes m = sl_in_groups_##suffix(sl_lane_1_of_3), n = sl_in_groups_##suffix(sl_lane_2_of_3);            \
+        return SL_BLENDS_FAST ? pblendvb(pblendvb((bytes)a, (bytes)b, m), (bytes)c, n)                               \
+                              : ((bytes)a & sl_in_groups_##suffix(sl_lane_0_of_3)) | ((bytes)b & m) | ((bytes)c & n);\
     }                                                                                                                \
     SL_ALWAYS_INLINE void sl_unzip_two_##suffix(vector a, vector b, vector *even, vector *odd)                       \
     {                                                                                                                \
@@ -1902,16 +1910,25 @@ SL_DEFINE_STREAM_SHUFFLES(8, sl_lanes_8, SL_EACH_OF_8, SL_LANES_8)
             v[i] = split##_load(from + i * n, whole, k * count - i * n);                                             \
         split##_out(to, to_stride, v, k, whole, count);                                                              \
     }                                                                                                                \
-    /* Two steps of a split to two streams: first the stores of one stream, then those of the other. */              \
-    SL_ALWAYS_INLINE void split##_pair(element *restrict to, int64_t to_stride, const element *restrict from)        \
+    /* The same for *rows* of them, *step* apart, so many that their streams are in registers: each stream of all of \
+     * them is written at once. */                                                                                   \
+    SL_ALWAYS_INLINE void split##_rows(element *restrict to, int64_t to_stride, int64_t to_step,                     \
+                                       const element *restrict from, int64_t step, const int k, const int rows)      \
     {                                                                                                                \
-        vector a, b, c, d;                                                                                           \
-        sl_unzip_two_##suffix(split##_load(from, 1, 0), split##_load(from + n, 1, 0), &a, &b);                       \
-        sl_unzip_two_##suffix(split##_load(from + 2 * n, 1, 0), split##_load(from + 3 * n, 1, 0), &c, &d);           \
-        split##_store(to, a, 1, 0);                                                                                  \
-        split##_store(to + n, c, 1, 0);                                                                              \
-        split##_store(to + to_stride, b, 1, 0);                                                                      \
-        split##_store(to + to_stride + n, d, 1, 0);                                                                  \
+        vector stream[4][4];                                                                                         \
+        SL_UNROLL                                                                                                    \
+        for (int r = 0; r < rows; ++r) {                                                                             \
+            vector v[4];                                                                                             \
+            SL_UNROLL                                                                                                \
+            for (int i = 0; i < k; ++i)                                                                              \
+                v[i] = split##_load(from + r * step + i * n, 1, n);                                                  \
+            split##_streams(v, stream[r], k);                                                                        \
+        }                                                                                                            \
+        SL_UNROLL                                                                                                    \
+        for (int i = 0; i < k; ++i)                                                                                  \
+            SL_UNROLL                                                                                                \
+            for (int r = 0; r < rows; ++r)                                                                           \
+                split##_store(to + i * to_stride + r * to_step, stream[r][i], 1, n);                                 \
     }                                                                                                                \
     /* k vectors, of the lanes of s[0] to s[k - 1] in turn. */                                                       \
     SL_ALWAYS_INLINE void join##_zip(const vector s[4], vector v[4], const int k)                                    \
@@ -2169,6 +2186,113 @@ SL_INLINE int64_t sl_rows_to_store(int64_t makes, int64_t stores, int64_t to_ste
 #define SL_DEFINE_SHORT_4
 #define SL_SPLIT_SHORT_4
 #define SL_JOIN_SHORT_4
+#endif
+
+/* Streams of half a vector: rows of k streams of 8 bytes each, by shuffles of one or two vectors of 16 bytes.
+ *
+ * Assumes: output and source do not overlap.
+ * Needs: short_streams. */
+
+/* Such streams have two elements or more. */
+#define SL_HAS_HALF_STREAMS (SL_HAS_SHORT_STREAMS && SL_ELEMENT_SIZE <= 2)
+#if SL_HAS_HALF_STREAMS
+#define SL_HALF_LANES (SL_LANES_16 / 2)
+typedef double sl_halves_of_streams __attribute__((vector_size(16))); /* so that gcc stores the second half as it is */
+typedef double sl_half_anywhere __attribute__((aligned(1), may_alias));
+typedef uint32_t sl_quarters __attribute__((vector_size(16)));
+
+/* Lane i of three streams' halves, from stream s on, or of stream s alone, in the first and the last n of their
+ * elements. */
+#define SL_OF_FIRST_OR_LAST(x, n) ((x) < (n) ? (x) : (x) + (n) / 2)
+#define SL_HALVES_OF_THREE(i, n, s) SL_OF_FIRST_OR_LAST((i) % ((n) / 2) * 3 + ((s) + (i) / ((n) / 2)) % 3, n)
+
+SL_ALWAYS_INLINE void sl_store_half(void *to, sl_halves_of_streams v, const int half)
+{
+    *(sl_half_anywhere *)to = half ? v[1] : v[0];
+}
+
+/* A row, in one vector for two streams, else two, and its streams, two in a vector. */
+SL_ALWAYS_INLINE void sl_split_half_load(const element *from, sl_lanes_16 v[2], const int k)
+{
+    v[0] = (sl_lanes_16)sl_load_16(from);
+    if (k > 2)
+        v[1] = (sl_lanes_16)sl_load_16(from + (k - 2) * SL_HALF_LANES);
+}
+SL_ALWAYS_INLINE void sl_split_half_streams(const sl_lanes_16 v[2], sl_halves_of_streams streams[2], const int k)
+{
+    if (k == 2) {
+        streams[0] = (sl_halves_of_streams)SL_SHUFFLE_SHORT(v[0], SL_SHORT_SPLIT, 2);
+    } else if (k == 3) {
+        streams[0] = (sl_halves_of_streams)__builtin_shufflevector(
+            v[0], v[1], SL_EACH_OF_16(SL_HALVES_OF_THREE, 0, SL_LANES_16, 0));
+        streams[1] = (sl_halves_of_streams)__builtin_shufflevector(
+            v[0], v[1], SL_EACH_OF_16(SL_HALVES_OF_THREE, 0, SL_LANES_16, 2));
+    } else {
+        const sl_quarters a = (sl_quarters)SL_SHUFFLE_SHORT(v[0], SL_SHORT_SPLIT, 4);
+        const sl_quarters b = (sl_quarters)SL_SHUFFLE_SHORT(v[1], SL_SHORT_SPLIT, 4);
+        streams[0] = (sl_halves_of_streams)__builtin_shufflevector(a, b, 0, 4, 1, 5);
+        streams[1] = (sl_halves_of_streams)__builtin_shufflevector(a, b, 2, 6, 3, 7);
+    }
+}
+/* Rows *step* apart, so many that their streams are in registers: each stream of all of them is written at once.  What
+ * a row reads and writes behind its own is the next ones'; but if the row is the *last* one, a literal, its vectors end
+ * with it, and have the end of the row before in front: rows of half of so many lanes at least. */
+SL_ALWAYS_INLINE void sl_split_half_each(element *restrict to, int64_t to_stride, int64_t to_step,
+                                         const element *restrict from, int64_t step, const int k, const int rows,
+                                         const int last)
+{
+    const int64_t back = SL_HALF_LANES - to_step;
+    const uint64_t bits = 8 * SL_ELEMENT_SIZE * (uint64_t)back;
+    sl_halves_of_streams streams[4][2];
+    SL_UNROLL
+    for (int r = 0; r < rows; ++r) {
+        sl_lanes_16 v[2];
+        sl_split_half_load(from + r * step - (last && r == rows - 1 ? k * back : 0), v, k);
+        sl_split_half_streams(v, streams[r], k);
+    }
+    if (last)
+        SL_UNROLL
+        for (int i = 0; i < (k + 1) / 2; ++i) {
+            const sl_halves before = (sl_halves)streams[rows - 2][i] << bits >> 1 >> (63 - bits);
+            const sl_halves row = (sl_halves)streams[rows - 1][i] >> bits << bits;
+            streams[rows - 1][i] = (sl_halves_of_streams)(before | row);
+        }
+    SL_UNROLL
+    for (int i = 0; i < k; ++i)
+        SL_UNROLL
+        for (int r = 0; r < rows; ++r)
+            sl_store_half(to + i * to_stride + r * to_step - (last && r == rows - 1 ? back : 0), streams[r][i / 2],
+                          i % 2);
+}
+#define sl_split_half_rows(to, to_stride, to_step, from, step, k, rows)                                              \
+    sl_split_half_each(to, to_stride, to_step, from, step, k, rows, 0)
+/* One row, of vectors that were loaded, or not; and the half of a vector. */
+SL_ALWAYS_INLINE void sl_split_half_out(element *restrict to, int64_t to_stride, const sl_lanes_16 v[2], const int k,
+                                        const int whole, int64_t count)
+{
+    sl_halves_of_streams streams[2];
+    (void)whole, (void)count;
+    sl_split_half_streams(v, streams, k);
+    SL_UNROLL
+    for (int i = 0; i < k; ++i)
+        sl_store_half(to + i * to_stride, streams[i / 2], i % 2);
+}
+#define sl_split_half(to, to_stride, from, k, whole, count) sl_split_half_rows(to, to_stride, 0, from, 0, k, 1)
+#define sl_split_half_store(to, v, whole, count) sl_store_half(to, (sl_halves_of_streams)(v), 0)
+
+/* The first *columns* of a row, 2 bytes and more; it may read behind them. */
+SL_ALWAYS_INLINE void sl_split_half_part(element *restrict to, int64_t to_stride, const element *restrict from,
+                                         int64_t columns, const int k)
+{
+    sl_lanes_16 v[2];
+    sl_halves_of_streams streams[2];
+    sl_split_half_load(from, v, k);
+    sl_split_half_streams(v, streams, k);
+    SL_UNROLL
+    for (int i = 0; i < k; ++i)
+        sl_store_few((unsigned char *)(to + i * to_stride), ((sl_halves)streams[i / 2])[i % 2],
+                     columns * SL_ELEMENT_SIZE);
+}
 #endif
 
 /* Streams: the prototypes of splits and joins of 2, 3 or 4 streams, which may be compiled apart.
@@ -2459,63 +2583,30 @@ SL_OUT_OF_LINE void sl_join_rows(element *restrict to, const element *restrict f
  * one vector, whose end the next row writes over.
  *
  * Assumes: output and source do not overlap.
- * Needs: reach, short_streams, split_join_vectors. */
+ * Needs: half_streams, reach, split_join_vectors. */
 
 /* Lanes of a cache line. */
 #define SL_LINE_LANES (64 / SL_ELEMENT_SIZE)
 
 #if SL_HAS_SHUFFLES
-/* Half a vector of 16 bytes for each of 4 streams: two vectors are shuffled each by itself, then merged. */
-#define SL_HAS_HALF_SPLIT (SL_HAS_SHORT_STREAMS && SL_ELEMENT_SIZE <= 2)
-#if SL_HAS_HALF_SPLIT
-typedef uint32_t sl_quarters __attribute__((vector_size(16)));
-SL_ALWAYS_INLINE void sl_split_quarters(const element *from, const element *last, uint64_t stream[4])
-{
-    const sl_quarters a = (sl_quarters)SL_SHUFFLE_SHORT(sl_load_16(from), SL_SHORT_SPLIT, 4);
-    const sl_quarters b = (sl_quarters)SL_SHUFFLE_SHORT(sl_load_16(last), SL_SHORT_SPLIT, 4);
-    const sl_halves low = (sl_halves)__builtin_shufflevector(a, b, 0, 4, 1, 5);
-    const sl_halves high = (sl_halves)__builtin_shufflevector(a, b, 2, 6, 3, 7);
-    stream[0] = low[0];
-    stream[1] = low[1];
-    stream[2] = high[0];
-    stream[3] = high[1];
-}
-SL_ALWAYS_INLINE void sl_split_half(element *restrict to, int64_t to_stride, const element *restrict from)
-{
-    uint64_t stream[4];
-    sl_split_quarters(from, from + SL_LANES_16, stream);
-    SL_UNROLL
-    for (int i = 0; i < 4; ++i)
-        memcpy(to + i * to_stride, &stream[i], sizeof stream[i]);
-}
-/* The same for exactly so many columns: the first and the last quarter of a vector, which overlap. */
-SL_ALWAYS_INLINE void sl_split_half_ends(element *restrict to, int64_t to_stride, const element *restrict from,
-                                         int64_t columns, const int k)
-{
-    uint64_t stream[4];
-    (void)k;
-    sl_split_quarters(from, from + 4 * columns - SL_LANES_16, stream);
-    SL_UNROLL
-    for (int i = 0; i < 4; ++i) {
-        const uint32_t first = (uint32_t)stream[i], rest = (uint32_t)(stream[i] >> 32);
-        memcpy(to + i * to_stride, &first, sizeof first);
-        memcpy(to + i * to_stride + columns - SL_LANES_16 / 4, &rest, sizeof rest);
-    }
-}
-#endif
-
 /* Vectors of n lanes for a row, 0 if none: where *loaded* rows follow, it reads nothing behind them, and where *stored*
- * rows follow, the next ones write over what it writes behind the row. */
+ * rows follow, the next ones write over what it writes behind the row.  If *ends*, the last two rows are half vectors
+ * that end with them. */
 typedef struct {
-    int64_t n, loaded, stored;
+    int64_t n, loaded, stored, ends;
 } sl_vectors_over;
 
 SL_INLINE sl_vectors_over sl_choose_over(int64_t columns, int64_t count, int64_t step, const int k)
 {
-    sl_vectors_over over = {SL_LANES_16, 0, 0};
-    if (SL_HAS_HALF_SPLIT && k == 4 && columns < SL_LANES_16 / 2)
+    sl_vectors_over over = {SL_LANES_16, 0, 0, 0};
+    if (SL_HAS_HALF_STREAMS && columns <= SL_LANES_16 / 2) {
         over.n = SL_LANES_16 / 2;
-    else if (columns > SL_LANES_16)
+        over.ends = columns >= over.n / 2 && count >= 2 && step >= k * (over.n - columns);
+        if (over.ends) {
+            over.stored = 2;
+            return over;
+        }
+    } else if (columns > SL_LANES_16)
         over.n = k == 4 && SL_ELEMENT_SIZE >= 4 ? 0 : SL_STREAM_LANES; /* more shuffles than of 16 bytes */
     for (int64_t has = columns; has < over.n; has += columns)
         ++over.stored;
@@ -2526,33 +2617,53 @@ SL_INLINE sl_vectors_over sl_choose_over(int64_t columns, int64_t count, int64_t
     return over;
 }
 
-/* Runs *move*(to, to_stride, from) for the rows of each turn whose vectors write nothing behind the turn and read
- * nothing behind it, or behind the last one, and what follows for the others. */
-#define SL_SPLIT_OVER(lanes, k, move, ends)                                                                          \
+/* Runs *split*##_rows for the rows of each turn whose vectors write nothing behind the turn and read nothing behind it,
+ * or behind the last one, *rows* at a time, and *ends* for the others; *readable* rows may be read by vectors. */
+#define SL_SPLIT_OVER(lanes, k, split, rows, ends)                                                                   \
     for (int64_t h = 0; h < high; ++h, to += to_leap, from += leap) {                                                \
         const int follows = h < high - 1 && leap >= k * (lanes - columns);                                           \
-        const int64_t stored = count - (follows ? over.stored : sl_max(over.loaded, over.stored));                   \
+        const int64_t readable = count - (follows ? 0 : over.loaded), stored = sl_min(readable, count - over.stored);\
         element *restrict into = to;                                                                                 \
         const element *restrict out_of = from;                                                                       \
         int64_t c = 0;                                                                                               \
-        if (reach == SL_FETCHED)                                                                                     \
-            for (; c < stored; ++c, into += columns, out_of += step) {                                               \
-                if (c % (SL_LINE_LANES / (lanes)) == 0)                                                              \
-                    sl_fetch_streams(into, to_stride, k);                                                            \
-                move(into, to_stride, out_of);                                                                       \
-            }                                                                                                        \
-        for (; c < stored; ++c, into += columns, out_of += step)                                                     \
-            move(into, to_stride, out_of);                                                                           \
+        for (; c <= stored - (rows); c += rows, into += (rows) * columns, out_of += (rows) * step) {                 \
+            if (reach == SL_FETCHED && c % (SL_LINE_LANES / (lanes)) < (rows))                                       \
+                sl_fetch_streams(into, to_stride, k);                                                                \
+            split##_rows(into, to_stride, columns, out_of, step, k, rows);                                           \
+        }                                                                                                            \
+        for (; (rows) > 1 && c < stored; ++c, into += columns, out_of += step)                                       \
+            split##_rows(into, to_stride, columns, out_of, step, k, 1);                                              \
+        SL_SPLIT_LAST(lanes, k)                                                                                      \
         for (; c < count; ++c, into += columns, out_of += step)                                                      \
             SL_SPLIT_EXACTLY(lanes, k, ends)                                                                         \
     }
 
-/* The others, exactly: by masks; or by *ends*, whose vectors have both ends of a row, half of each. */
+/* The last two rows of half vectors. */
+#if SL_HAS_HALF_STREAMS
+#define SL_SPLIT_LAST(lanes, k)                                                                                      \
+    if ((lanes) == SL_HALF_LANES && over.ends) {                                                                     \
+        sl_split_half_each(into, to_stride, columns, out_of, step, k, 2, 1);                                         \
+        continue;                                                                                                    \
+    }
+#else
+#define SL_SPLIT_LAST(lanes, k)
+#endif
+/* The others, exactly: by masks; or by *ends*, whose vectors have both ends of a row, half of each; or half vectors, if
+ * what lies behind the row may be read. */
 #if SL_HAS_BYTE_MASKS
 #define SL_SPLIT_EXACTLY(lanes, k, ends) sl_split_16(into, to_stride, out_of, k, 0, columns);
 #else
+#if SL_HAS_HALF_STREAMS
+#define SL_SPLIT_IN_PART(lanes, k)                                                                                   \
+    if ((lanes) == SL_HALF_LANES && columns > 1 && c < readable)                                                     \
+        sl_split_half_part(into, to_stride, out_of, columns, k);                                                     \
+    else
+#else
+#define SL_SPLIT_IN_PART(lanes, k)
+#endif
 #define SL_SPLIT_EXACTLY(lanes, k, ends)                                                                             \
-    if (columns >= (lanes) / 2)                                                                                      \
+    SL_SPLIT_IN_PART(lanes, k)                                                                                       \
+    if ((lanes) >= SL_LANES_16 && columns >= (lanes) / 2)                                                            \
         ends(into, to_stride, out_of, columns, k);                                                                   \
     else                                                                                                             \
         for (int i = 0; i < k; ++i)                                                                                  \
@@ -2600,11 +2711,10 @@ SL_DEFINE_SPLIT_ENDS(sl_split_ends_wide, sl_split_wide, sl_lanes_stream, sl_word
 #endif
 #endif
 
-#if SL_HAS_HALF_SPLIT
-#define SL_MOVE_HALF(to, to_stride, from) sl_split_half(to, to_stride, from)
+#if SL_HAS_HALF_STREAMS
 #define SL_OVER_HALF(k)                                                                                              \
-    if ((k) == 4 && over.n == SL_LANES_16 / 2)                                                                       \
-        SL_SPLIT_OVER(SL_LANES_16 / 2, k, SL_MOVE_HALF, sl_split_half_ends)                                          \
+    if (over.n == SL_HALF_LANES)                                                                                     \
+        SL_SPLIT_OVER(SL_HALF_LANES, k, sl_split_half, 4, sl_split_ends_wide)                                        \
     else
 #else
 #define SL_OVER_HALF(k)
@@ -2612,17 +2722,13 @@ SL_DEFINE_SPLIT_ENDS(sl_split_ends_wide, sl_split_wide, sl_lanes_stream, sl_word
 #if SL_VECTOR_BYTES > 16
 #define SL_OVER_16(k)                                                                                                \
     if (over.n == SL_LANES_16)                                                                                       \
-        SL_SPLIT_OVER(SL_LANES_16, k, SL_MOVE_16_##k, sl_split_ends_16)                                              \
+        SL_SPLIT_OVER(SL_LANES_16, k, sl_split_16, SL_ROWS_OVER(k, SL_LANES_16), sl_split_ends_16)                   \
     else
-#define SL_MOVE_16_2(to, to_stride, from) sl_split_16(to, to_stride, from, 2, 1, SL_LANES_16)
-#define SL_MOVE_16_3(to, to_stride, from) sl_split_16(to, to_stride, from, 3, 1, SL_LANES_16)
-#define SL_MOVE_16_4(to, to_stride, from) sl_split_16(to, to_stride, from, 4, 1, SL_LANES_16)
 #else
 #define SL_OVER_16(k)
 #endif
-#define SL_MOVE_WIDE_2(to, to_stride, from) sl_split_wide(to, to_stride, from, 2, 1, SL_STREAM_LANES)
-#define SL_MOVE_WIDE_3(to, to_stride, from) sl_split_wide(to, to_stride, from, 3, 1, SL_STREAM_LANES)
-#define SL_MOVE_WIDE_4(to, to_stride, from) sl_split_wide(to, to_stride, from, 4, 1, SL_STREAM_LANES)
+/* Rows of vectors whose streams are in registers, a line of each at most. */
+#define SL_ROWS_OVER(k, lanes) ((k) == 2 ? SL_LINE_LANES / (lanes) : (k) == 3 && (lanes) == SL_LANES_16 ? 2 : 1)
 /* Defines such a split, which is 0 if it has done nothing. */
 #define SL_DEFINE_OVER(k)                                                                                            \
     SL_OUT_OF_LINE int sl_split_over_##k(element *restrict to, int64_t to_stride, const element *restrict from,      \
@@ -2634,14 +2740,14 @@ SL_DEFINE_SPLIT_ENDS(sl_split_ends_wide, sl_split_wide, sl_lanes_stream, sl_word
             return 0;                                                                                                \
         SL_OVER_HALF(k)                                                                                              \
         SL_OVER_16(k)                                                                                                \
-        SL_SPLIT_OVER(SL_STREAM_LANES, k, SL_MOVE_WIDE_##k, sl_split_ends_wide)                                      \
+        SL_SPLIT_OVER(SL_STREAM_LANES, k, sl_split_wide, SL_ROWS_OVER(k, SL_STREAM_LANES), sl_split_ends_wide)       \
         return 1;                                                                                                    \
     }
 /* Columns of the longest such rows.  Masks write a row of more than half of 32 bytes as fast. */
 #define SL_OVER_COLUMNS ((SL_HAS_BYTE_MASKS ? SL_LANES_16 : SL_STREAM_LANES) - 1)
 #define SL_SPLIT_OVER_ROWS(k)                                                                                        \
     if (to_step == columns && columns <= SL_OVER_COLUMNS && columns != SL_LANES_16 && step > 0 &&                    \
-        (SL_HAS_BYTE_SHUFFLES || k != 3) &&                                                                          \
+        (SL_HAS_BYTE_SHUFFLES || k != 3) && !(SL_HAS_HALF_STREAMS && k == 4 && columns <= SL_LANES_16 / 4) &&        \
         sl_split_over_##k(to + at, to_stride, from + start, columns, count, step, high, to_leap, leap, reach))       \
         return;                                                                                                      \
     else
@@ -2726,7 +2832,7 @@ SL_OUT_OF_LINE void sl_transpose_plain(element *restrict to, int64_t to_stride, 
         const int64_t second = sl_second_vector(into, to_stride, 1, columns, n);                                     \
         SL_FOR_EACH_VECTOR(n, columns, second, reach == SL_FETCHED, sl_fetch_streams(into + j, to_stride, k),        \
                            SL_HAS_PAIRS && k == 2 && columns >= 4 * (n),                                             \
-                           sl_split_##suffix##_pair(into + j, to_stride, out_of + k * j),                            \
+                           sl_split_##suffix##_rows(into + j, to_stride, n, out_of + k * j, k * (n), k, 2),          \
                            sl_split_##suffix(into + j, to_stride, out_of + k * j, k, 1, n))                          \
     })
 #define SL_JOIN_TURNS(suffix, n)                                                                                     \
@@ -2970,6 +3076,15 @@ SL_OUT_OF_LINE void sl_join_grid(element *restrict to, const element *restrict f
 #define SL_DEFINE_JOIN_GRID(k, join)
 #endif
 
+/* How many rows of each turn are split before those of the next turn: all; but where the turns' rows alternate in the
+ * source, and so lie in the same lines and pages, those that stay in the nearest cache, if they are some. */
+#define SL_STRIP_BYTES 16384
+SL_INLINE int64_t sl_split_strip(int64_t count, int64_t step, int64_t high, int64_t leap)
+{
+    const int64_t strip = SL_STRIP_BYTES / SL_ELEMENT_SIZE / sl_max(step, 1);
+    return high > 1 && leap > 0 && leap < step && strip > 4 ? sl_min(strip, count) : count;
+}
+
 /* Whether this text defines the functions for k streams: all of them, or compiled apart those of SL_STREAMS. */
 #ifdef SL_LINKED
 #define SL_DEFINES_STREAMS(k) (SL_STREAMS >> (k) & 1)
@@ -2992,8 +3107,15 @@ SL_OUT_OF_LINE void sl_join_grid(element *restrict to, const element *restrict f
     SL_DEFINE_OVER(k)                                                                                                \
     SL_DECLARE_SPLIT(sl_split_##k)                                                                                   \
     {                                                                                                                \
-        SL_SPLIT_SHORT_##k                                                                                           \
+        const int64_t strip = sl_split_strip(count, step, high, leap);                                               \
+        if (strip < count) {                                                                                         \
+            for (int64_t c = 0; c < count; c += strip)                                                               \
+                sl_split_##k(to, at + c * to_step, to_stride, from, start + c * step, columns,                       \
+                             sl_min(strip, count - c), to_step, step, high, to_leap, leap, reach);                   \
+            return;                                                                                                  \
+        }                                                                                                            \
         SL_SPLIT_OVER_ROWS(k)                                                                                        \
+        SL_SPLIT_SHORT_##k                                                                                           \
         SL_SPLIT_BY_16(k)                                                                                            \
         sl_split(to + at, to_stride, from + start, columns, count, to_step, step, high, to_leap, leap, reach,        \
                  sl_split_##k, k);                                                                                   \
@@ -3020,7 +3142,7 @@ SL_DEFINE_STREAMS(4)
 /* Dealt rows: the rows of planes that are dealt out to streams by vectors, and the fill between the planes.
  *
  * Assumes: output and source do not overlap.
- * Needs: copy, reach, split_join. */
+ * Needs: copy, half_streams, reach, split_join. */
 
 /* Planes of rows whose output is contiguous in each stream: *turns* of them, *count* rows each; the first one is number
  * *plane* of the *planes* of its image.  The source moves by *leap* from plane to plane and by *jump* from the last
@@ -3138,16 +3260,22 @@ SL_DEFINE_DEAL_ROWS(4)
 #define SL_IS_INSIDE(i, n) ((i) >= (n) && (i) < 2 * (n) ? 255 : 0)
 static const unsigned char sl_inside[96] = {SL_LIST_64(SL_IS_INSIDE, 0, 32), SL_LIST_32(SL_IS_INSIDE, 64, 32)};
 
-/* Defines rows by vectors of n lanes, which may read beside a row: lanes outside are replaced by the fill value.
+/* The vectors of m lanes that read k streams of n elements, and where they begin: the last one ends with them. */
+#define SL_DEALT_VECTORS(k, n, m) (((k) * (n) + (m) - 1) / (m))
+#define SL_DEALT_AT(i, k, n, m) ((i) < SL_DEALT_VECTORS(k, n, m) - 1 ? (i) * (m) : (k) * (n) - (m))
+
+/* Defines rows of vectors of m lanes, with n elements of each stream, which may read beside a row: lanes outside are
+ * replaced by the fill value.
  * Requires low <= k*n and high >= k*(columns - n): the vectors between are inside.  Fewer columns than n are one
  * vector of each stream, written over the begin of the next row, but for the last *exact* rows, 0 or 1, which write
  * nothing beside them.  Of more columns, the last vectors overlap the ones before. */
-#define SL_DEFINE_DEAL_LANES(name, split, vector, suffix, n)                                                         \
+#define SL_DEFINE_DEAL_LANES(name, split, vector, suffix, n, m)                                                      \
     SL_ALWAYS_INLINE void name##_lanes(vector inside[4], vector outside[4], int64_t low, int64_t high,               \
                                        sl_lane value, const int k)                                                   \
     {                                                                                                                \
-        for (int i = 0; i < k; ++i) {                                                                                \
-            const int64_t begin = sl_max(0, sl_min(low - i * n, n)), end = sl_max(0, sl_min(high - i * n, n));       \
+        for (int i = 0; i < SL_DEALT_VECTORS(k, n, m); ++i) {                                                        \
+            const int64_t at = SL_DEALT_AT(i, k, n, m);                                                              \
+            const int64_t begin = sl_max(0, sl_min(low - at, m)), end = sl_max(0, sl_min(high - at, m));             \
             inside[i] = (vector)sl_load_##suffix(sl_inside + 32 - begin * SL_ELEMENT_SIZE) &                         \
                         (vector)sl_load_##suffix(sl_inside + 64 - end * SL_ELEMENT_SIZE);                            \
             outside[i] = ~inside[i] & value;                                                                         \
@@ -3157,48 +3285,23 @@ static const unsigned char sl_inside[96] = {SL_LIST_64(SL_IS_INSIDE, 0, 32), SL_
                                       const vector inside[4], const vector outside[4], const int k)                  \
     {                                                                                                                \
         vector v[4];                                                                                                 \
-        for (int i = 0; i < k; ++i)                                                                                  \
-            v[i] = ((vector)sl_load_##suffix(from + i * n) & inside[i]) | outside[i];                                \
+        SL_UNROLL                                                                                                    \
+        for (int i = 0; i < SL_DEALT_VECTORS(k, n, m); ++i)                                                          \
+            v[i] = ((vector)sl_load_##suffix(from + SL_DEALT_AT(i, k, n, m)) & inside[i]) | outside[i];              \
         split##_out(to, to_stride, v, k, 1, n);                                                                      \
     }
-#if SL_HAS_GROUP_SHUFFLES
-/* The last columns of two streams, where half a vector of each holds them: one vector of both. */
-SL_ALWAYS_INLINE void sl_deal_half(element *restrict to, int64_t to_stride, const element *from, sl_lanes_16 inside,
-                                   sl_lanes_16 outside)
-{
-    const sl_lanes_16 v = ((sl_lanes_16)sl_load_16(from) & inside) | outside;
-    const sl_words_16 both = (sl_words_16)__builtin_ia32_pshufb128((sl_bytes_16)v, sl_even_odd);
-    memcpy(to, &both, 8);
-    const uint64_t odd = both[1];
-    memcpy(to + to_stride, &odd, 8);
-}
-#if SL_VECTOR_BYTES > 16
-#define SL_LANES_OF_16 sl_deal_rows_16_lanes
-#else
-#define SL_LANES_OF_16 sl_deal_rows_wide_lanes
-#endif
-/* Rows of two streams that half a vector of each holds. */
-#define SL_DEAL_IN_HALF(k, split, n)                                                                                 \
-    if (k == 2 && n * SL_ELEMENT_SIZE == 8 && columns <= n && !exact) {                                              \
-        sl_lanes_16 within[4], beside[4];                                                                            \
-        SL_LANES_OF_16(within, beside, low, high, value, 1);                                                         \
-        SL_FOR_EACH_DEALT(k, split, n, fill, 0,                                                                      \
-                          sl_deal_half(to, to_stride, out_of, within[0], beside[0]);)                                \
-    } else
-#else
-#define SL_DEAL_IN_HALF(k, split, n)
-#endif
-#if SL_HAS_GROUP_SHUFFLES && SL_VECTOR_BYTES == 16
+/* The last columns of two streams, where half a vector of each holds them. */
+#if SL_HAS_HALF_STREAMS && SL_VECTOR_BYTES == 16
 #define SL_DEAL_BY_HALF(k, n, name, split)                                                                           \
     else if (k == 2 && n == SL_LANES_16 && (columns - 1) % n < n / 2 && high >= columns * 2 - n) {                   \
         const int64_t end = columns - n / 2;                                                                         \
         sl_lanes_16 last_inside[4], last_outside[4];                                                                 \
-        sl_deal_rows_wide_lanes(last_inside, last_outside, low - k * end, high - k * end, value, 1);                 \
+        sl_deal_rows_8_lanes(last_inside, last_outside, low - k * end, high - k * end, value, k);                    \
         SL_FOR_EACH_DEALT(k, split, n, fill, 0, {                                                                    \
             name##_step(to, to_stride, out_of, inside, outside, k);                                                  \
             for (int64_t j = n; j < end; j += n)                                                                     \
                 split(to + j, to_stride, out_of + k * j, k, 1, n);                                                   \
-            sl_deal_half(to + end, to_stride, out_of + k * end, last_inside[0], last_outside[0]);                    \
+            sl_deal_rows_8_step(to + end, to_stride, out_of + k * end, last_inside, last_outside, k);                \
         })                                                                                                           \
     }
 #else
@@ -3213,7 +3316,6 @@ SL_ALWAYS_INLINE void sl_deal_half(element *restrict to, int64_t to_stride, cons
         const vector fill = (vector){0} + value;                                                                     \
         vector inside[4], outside[4];                                                                                \
         name##_lanes(inside, outside, low, high, value, k);                                                          \
-        SL_DEAL_IN_HALF(k, split, n)                                                                                 \
         if (columns <= n) {                                                                                          \
             SL_FOR_EACH_DEALT(k, split, n, fill, exact, name##_step(to, to_stride, out_of, inside, outside, k);)     \
             if (exact && columns >= n / 2) {                                                                         \
@@ -3221,7 +3323,7 @@ SL_ALWAYS_INLINE void sl_deal_half(element *restrict to, int64_t to_stride, cons
                 name##_step(row, n, from + (dealt->count - 1) * dealt->step, inside, outside, k);                    \
                 for (int i = 0; i < k; ++i)                                                                          \
                     sl_copy_overlapping_ends((unsigned char *)(to + i * to_stride), (unsigned char *)(row + i * n),  \
-                                             (size_t)columns * SL_ELEMENT_SIZE, sizeof(vector) / 2);                 \
+                                             (size_t)columns * SL_ELEMENT_SIZE, n * SL_ELEMENT_SIZE / 2);            \
             }                                                                                                        \
         } else if (columns == n + 1) { /* the last column by itself */                                               \
             element other;                                                                                           \
@@ -3245,36 +3347,32 @@ SL_ALWAYS_INLINE void sl_deal_half(element *restrict to, int64_t to_stride, cons
             })                                                                                                       \
         }                                                                                                            \
     }
-#if SL_VECTOR_BYTES > 16
-SL_DEFINE_DEAL_LANES(sl_deal_rows_wide, sl_split_wide, sl_lanes_stream, 32, SL_STREAM_LANES)
-SL_DEFINE_DEAL_LANES(sl_deal_rows_16, sl_split_16, sl_lanes_16, 16, SL_LANES_16)
-#else
-SL_DEFINE_DEAL_LANES(sl_deal_rows_wide, sl_split_wide, sl_lanes_stream, 16, SL_STREAM_LANES)
-#endif
 #ifdef SL_LANES_8
-SL_DEFINE_DEAL_LANES(sl_deal_rows_8, sl_split_8, sl_lanes_8, 8, SL_LANES_8)
-#endif
-#define SL_DEFINE_DEAL_WIDE(k)                                                                                       \
-    SL_DEFINE_DEAL_ROWS(sl_deal_rows_wide, k, sl_split_wide, sl_lanes_stream, SL_STREAM_LANES)
-#if SL_VECTOR_BYTES > 16
-#define SL_DEFINE_DEAL_16(k) SL_DEFINE_DEAL_ROWS(sl_deal_rows_16, k, sl_split_16, sl_lanes_16, SL_LANES_16)
+#if SL_HAS_HALF_STREAMS
+SL_DEFINE_DEAL_LANES(sl_deal_rows_8, sl_split_half, sl_lanes_16, 16, SL_LANES_8, SL_LANES_16)
+#define SL_DEFINE_DEAL_8(k) SL_DEFINE_DEAL_ROWS(sl_deal_rows_8, k, sl_split_half, sl_lanes_16, SL_LANES_8)
 #else
-#define SL_DEFINE_DEAL_16(k)
-#endif
-#ifdef SL_LANES_8
+SL_DEFINE_DEAL_LANES(sl_deal_rows_8, sl_split_8, sl_lanes_8, 8, SL_LANES_8, SL_LANES_8)
 #define SL_DEFINE_DEAL_8(k) SL_DEFINE_DEAL_ROWS(sl_deal_rows_8, k, sl_split_8, sl_lanes_8, SL_LANES_8)
+#endif
 #else
 #define SL_DEFINE_DEAL_8(k)
 #endif
-SL_DEFINE_DEAL_WIDE(2)
-SL_DEFINE_DEAL_WIDE(3)
-SL_DEFINE_DEAL_WIDE(4)
-SL_DEFINE_DEAL_16(2)
-SL_DEFINE_DEAL_16(3)
-SL_DEFINE_DEAL_16(4)
-SL_DEFINE_DEAL_8(2)
-SL_DEFINE_DEAL_8(3)
-SL_DEFINE_DEAL_8(4)
+#if SL_VECTOR_BYTES > 16
+SL_DEFINE_DEAL_LANES(sl_deal_rows_wide, sl_split_wide, sl_lanes_stream, 32, SL_STREAM_LANES, SL_STREAM_LANES)
+SL_DEFINE_DEAL_LANES(sl_deal_rows_16, sl_split_16, sl_lanes_16, 16, SL_LANES_16, SL_LANES_16)
+#define SL_DEFINE_DEAL_16(k) SL_DEFINE_DEAL_ROWS(sl_deal_rows_16, k, sl_split_16, sl_lanes_16, SL_LANES_16)
+#else
+SL_DEFINE_DEAL_LANES(sl_deal_rows_wide, sl_split_wide, sl_lanes_stream, 16, SL_STREAM_LANES, SL_STREAM_LANES)
+#define SL_DEFINE_DEAL_16(k)
+#endif
+#define SL_DEFINE_DEAL_VECTORS(k)                                                                                    \
+    SL_DEFINE_DEAL_8(k)                                                                                              \
+    SL_DEFINE_DEAL_16(k)                                                                                             \
+    SL_DEFINE_DEAL_ROWS(sl_deal_rows_wide, k, sl_split_wide, sl_lanes_stream, SL_STREAM_LANES)
+SL_DEFINE_DEAL_VECTORS(2)
+SL_DEFINE_DEAL_VECTORS(3)
+SL_DEFINE_DEAL_VECTORS(4)
 #endif
 
 /* Deal: a split of a source with margins, which read as the fill value.

@@ -1,10 +1,11 @@
 /* Dealt rows: the rows of planes that are dealt out to streams by vectors, and the fill between the planes.
  *
  * Assumes: output and source do not overlap.
- * Needs: copy, reach, split_join. */
+ * Needs: copy, half_streams, reach, split_join. */
 #pragma once
 
 #include "copy.h"
+#include "half_streams.h"
 #include "reach.h"
 #include "split_join.h"
 
@@ -124,16 +125,22 @@ SL_DEFINE_DEAL_ROWS(4)
 #define SL_IS_INSIDE(i, n) ((i) >= (n) && (i) < 2 * (n) ? 255 : 0)
 static const unsigned char sl_inside[96] = {SL_LIST_64(SL_IS_INSIDE, 0, 32), SL_LIST_32(SL_IS_INSIDE, 64, 32)};
 
-/* Defines rows by vectors of n lanes, which may read beside a row: lanes outside are replaced by the fill value.
+/* The vectors of m lanes that read k streams of n elements, and where they begin: the last one ends with them. */
+#define SL_DEALT_VECTORS(k, n, m) (((k) * (n) + (m) - 1) / (m))
+#define SL_DEALT_AT(i, k, n, m) ((i) < SL_DEALT_VECTORS(k, n, m) - 1 ? (i) * (m) : (k) * (n) - (m))
+
+/* Defines rows of vectors of m lanes, with n elements of each stream, which may read beside a row: lanes outside are
+ * replaced by the fill value.
  * Requires low <= k*n and high >= k*(columns - n): the vectors between are inside.  Fewer columns than n are one
  * vector of each stream, written over the begin of the next row, but for the last *exact* rows, 0 or 1, which write
  * nothing beside them.  Of more columns, the last vectors overlap the ones before. */
-#define SL_DEFINE_DEAL_LANES(name, split, vector, suffix, n)                                                         \
+#define SL_DEFINE_DEAL_LANES(name, split, vector, suffix, n, m)                                                      \
     SL_ALWAYS_INLINE void name##_lanes(vector inside[4], vector outside[4], int64_t low, int64_t high,               \
                                        sl_lane value, const int k)                                                   \
     {                                                                                                                \
-        for (int i = 0; i < k; ++i) {                                                                                \
-            const int64_t begin = sl_max(0, sl_min(low - i * n, n)), end = sl_max(0, sl_min(high - i * n, n));       \
+        for (int i = 0; i < SL_DEALT_VECTORS(k, n, m); ++i) {                                                        \
+            const int64_t at = SL_DEALT_AT(i, k, n, m);                                                              \
+            const int64_t begin = sl_max(0, sl_min(low - at, m)), end = sl_max(0, sl_min(high - at, m));             \
             inside[i] = (vector)sl_load_##suffix(sl_inside + 32 - begin * SL_ELEMENT_SIZE) &                         \
                         (vector)sl_load_##suffix(sl_inside + 64 - end * SL_ELEMENT_SIZE);                            \
             outside[i] = ~inside[i] & value;                                                                         \
@@ -143,48 +150,23 @@ static const unsigned char sl_inside[96] = {SL_LIST_64(SL_IS_INSIDE, 0, 32), SL_
                                       const vector inside[4], const vector outside[4], const int k)                  \
     {                                                                                                                \
         vector v[4];                                                                                                 \
-        for (int i = 0; i < k; ++i)                                                                                  \
-            v[i] = ((vector)sl_load_##suffix(from + i * n) & inside[i]) | outside[i];                                \
+        SL_UNROLL                                                                                                    \
+        for (int i = 0; i < SL_DEALT_VECTORS(k, n, m); ++i)                                                          \
+            v[i] = ((vector)sl_load_##suffix(from + SL_DEALT_AT(i, k, n, m)) & inside[i]) | outside[i];              \
         split##_out(to, to_stride, v, k, 1, n);                                                                      \
     }
-#if SL_HAS_GROUP_SHUFFLES
-/* The last columns of two streams, where half a vector of each holds them: one vector of both. */
-SL_ALWAYS_INLINE void sl_deal_half(element *restrict to, int64_t to_stride, const element *from, sl_lanes_16 inside,
-                                   sl_lanes_16 outside)
-{
-    const sl_lanes_16 v = ((sl_lanes_16)sl_load_16(from) & inside) | outside;
-    const sl_words_16 both = (sl_words_16)__builtin_ia32_pshufb128((sl_bytes_16)v, sl_even_odd);
-    memcpy(to, &both, 8);
-    const uint64_t odd = both[1];
-    memcpy(to + to_stride, &odd, 8);
-}
-#if SL_VECTOR_BYTES > 16
-#define SL_LANES_OF_16 sl_deal_rows_16_lanes
-#else
-#define SL_LANES_OF_16 sl_deal_rows_wide_lanes
-#endif
-/* Rows of two streams that half a vector of each holds. */
-#define SL_DEAL_IN_HALF(k, split, n)                                                                                 \
-    if (k == 2 && n * SL_ELEMENT_SIZE == 8 && columns <= n && !exact) {                                              \
-        sl_lanes_16 within[4], beside[4];                                                                            \
-        SL_LANES_OF_16(within, beside, low, high, value, 1);                                                         \
-        SL_FOR_EACH_DEALT(k, split, n, fill, 0,                                                                      \
-                          sl_deal_half(to, to_stride, out_of, within[0], beside[0]);)                                \
-    } else
-#else
-#define SL_DEAL_IN_HALF(k, split, n)
-#endif
-#if SL_HAS_GROUP_SHUFFLES && SL_VECTOR_BYTES == 16
+/* The last columns of two streams, where half a vector of each holds them. */
+#if SL_HAS_HALF_STREAMS && SL_VECTOR_BYTES == 16
 #define SL_DEAL_BY_HALF(k, n, name, split)                                                                           \
     else if (k == 2 && n == SL_LANES_16 && (columns - 1) % n < n / 2 && high >= columns * 2 - n) {                   \
         const int64_t end = columns - n / 2;                                                                         \
         sl_lanes_16 last_inside[4], last_outside[4];                                                                 \
-        sl_deal_rows_wide_lanes(last_inside, last_outside, low - k * end, high - k * end, value, 1);                 \
+        sl_deal_rows_8_lanes(last_inside, last_outside, low - k * end, high - k * end, value, k);                    \
         SL_FOR_EACH_DEALT(k, split, n, fill, 0, {                                                                    \
             name##_step(to, to_stride, out_of, inside, outside, k);                                                  \
             for (int64_t j = n; j < end; j += n)                                                                     \
                 split(to + j, to_stride, out_of + k * j, k, 1, n);                                                   \
-            sl_deal_half(to + end, to_stride, out_of + k * end, last_inside[0], last_outside[0]);                    \
+            sl_deal_rows_8_step(to + end, to_stride, out_of + k * end, last_inside, last_outside, k);                \
         })                                                                                                           \
     }
 #else
@@ -199,7 +181,6 @@ SL_ALWAYS_INLINE void sl_deal_half(element *restrict to, int64_t to_stride, cons
         const vector fill = (vector){0} + value;                                                                     \
         vector inside[4], outside[4];                                                                                \
         name##_lanes(inside, outside, low, high, value, k);                                                          \
-        SL_DEAL_IN_HALF(k, split, n)                                                                                 \
         if (columns <= n) {                                                                                          \
             SL_FOR_EACH_DEALT(k, split, n, fill, exact, name##_step(to, to_stride, out_of, inside, outside, k);)     \
             if (exact && columns >= n / 2) {                                                                         \
@@ -207,7 +188,7 @@ SL_ALWAYS_INLINE void sl_deal_half(element *restrict to, int64_t to_stride, cons
                 name##_step(row, n, from + (dealt->count - 1) * dealt->step, inside, outside, k);                    \
                 for (int i = 0; i < k; ++i)                                                                          \
                     sl_copy_overlapping_ends((unsigned char *)(to + i * to_stride), (unsigned char *)(row + i * n),  \
-                                             (size_t)columns * SL_ELEMENT_SIZE, sizeof(vector) / 2);                 \
+                                             (size_t)columns * SL_ELEMENT_SIZE, n * SL_ELEMENT_SIZE / 2);            \
             }                                                                                                        \
         } else if (columns == n + 1) { /* the last column by itself */                                               \
             element other;                                                                                           \
@@ -231,34 +212,30 @@ SL_ALWAYS_INLINE void sl_deal_half(element *restrict to, int64_t to_stride, cons
             })                                                                                                       \
         }                                                                                                            \
     }
-#if SL_VECTOR_BYTES > 16
-SL_DEFINE_DEAL_LANES(sl_deal_rows_wide, sl_split_wide, sl_lanes_stream, 32, SL_STREAM_LANES)
-SL_DEFINE_DEAL_LANES(sl_deal_rows_16, sl_split_16, sl_lanes_16, 16, SL_LANES_16)
-#else
-SL_DEFINE_DEAL_LANES(sl_deal_rows_wide, sl_split_wide, sl_lanes_stream, 16, SL_STREAM_LANES)
-#endif
 #ifdef SL_LANES_8
-SL_DEFINE_DEAL_LANES(sl_deal_rows_8, sl_split_8, sl_lanes_8, 8, SL_LANES_8)
-#endif
-#define SL_DEFINE_DEAL_WIDE(k)                                                                                       \
-    SL_DEFINE_DEAL_ROWS(sl_deal_rows_wide, k, sl_split_wide, sl_lanes_stream, SL_STREAM_LANES)
-#if SL_VECTOR_BYTES > 16
-#define SL_DEFINE_DEAL_16(k) SL_DEFINE_DEAL_ROWS(sl_deal_rows_16, k, sl_split_16, sl_lanes_16, SL_LANES_16)
+#if SL_HAS_HALF_STREAMS
+SL_DEFINE_DEAL_LANES(sl_deal_rows_8, sl_split_half, sl_lanes_16, 16, SL_LANES_8, SL_LANES_16)
+#define SL_DEFINE_DEAL_8(k) SL_DEFINE_DEAL_ROWS(sl_deal_rows_8, k, sl_split_half, sl_lanes_16, SL_LANES_8)
 #else
-#define SL_DEFINE_DEAL_16(k)
-#endif
-#ifdef SL_LANES_8
+SL_DEFINE_DEAL_LANES(sl_deal_rows_8, sl_split_8, sl_lanes_8, 8, SL_LANES_8, SL_LANES_8)
 #define SL_DEFINE_DEAL_8(k) SL_DEFINE_DEAL_ROWS(sl_deal_rows_8, k, sl_split_8, sl_lanes_8, SL_LANES_8)
+#endif
 #else
 #define SL_DEFINE_DEAL_8(k)
 #endif
-SL_DEFINE_DEAL_WIDE(2)
-SL_DEFINE_DEAL_WIDE(3)
-SL_DEFINE_DEAL_WIDE(4)
-SL_DEFINE_DEAL_16(2)
-SL_DEFINE_DEAL_16(3)
-SL_DEFINE_DEAL_16(4)
-SL_DEFINE_DEAL_8(2)
-SL_DEFINE_DEAL_8(3)
-SL_DEFINE_DEAL_8(4)
+#if SL_VECTOR_BYTES > 16
+SL_DEFINE_DEAL_LANES(sl_deal_rows_wide, sl_split_wide, sl_lanes_stream, 32, SL_STREAM_LANES, SL_STREAM_LANES)
+SL_DEFINE_DEAL_LANES(sl_deal_rows_16, sl_split_16, sl_lanes_16, 16, SL_LANES_16, SL_LANES_16)
+#define SL_DEFINE_DEAL_16(k) SL_DEFINE_DEAL_ROWS(sl_deal_rows_16, k, sl_split_16, sl_lanes_16, SL_LANES_16)
+#else
+SL_DEFINE_DEAL_LANES(sl_deal_rows_wide, sl_split_wide, sl_lanes_stream, 16, SL_STREAM_LANES, SL_STREAM_LANES)
+#define SL_DEFINE_DEAL_16(k)
+#endif
+#define SL_DEFINE_DEAL_VECTORS(k)                                                                                    \
+    SL_DEFINE_DEAL_8(k)                                                                                              \
+    SL_DEFINE_DEAL_16(k)                                                                                             \
+    SL_DEFINE_DEAL_ROWS(sl_deal_rows_wide, k, sl_split_wide, sl_lanes_stream, SL_STREAM_LANES)
+SL_DEFINE_DEAL_VECTORS(2)
+SL_DEFINE_DEAL_VECTORS(3)
+SL_DEFINE_DEAL_VECTORS(4)
 #endif

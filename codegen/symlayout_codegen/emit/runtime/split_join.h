@@ -82,7 +82,7 @@ SL_OUT_OF_LINE void sl_transpose_plain(element *restrict to, int64_t to_stride, 
         const int64_t second = sl_second_vector(into, to_stride, 1, columns, n);                                     \
         SL_FOR_EACH_VECTOR(n, columns, second, reach == SL_FETCHED, sl_fetch_streams(into + j, to_stride, k),        \
                            SL_HAS_PAIRS && k == 2 && columns >= 4 * (n),                                             \
-                           sl_split_##suffix##_pair(into + j, to_stride, out_of + k * j),                            \
+                           sl_split_##suffix##_rows(into + j, to_stride, n, out_of + k * j, k * (n), k, 2),          \
                            sl_split_##suffix(into + j, to_stride, out_of + k * j, k, 1, n))                          \
     })
 #define SL_JOIN_TURNS(suffix, n)                                                                                     \
@@ -326,6 +326,15 @@ SL_OUT_OF_LINE void sl_join_grid(element *restrict to, const element *restrict f
 #define SL_DEFINE_JOIN_GRID(k, join)
 #endif
 
+/* How many rows of each turn are split before those of the next turn: all; but where the turns' rows alternate in the
+ * source, and so lie in the same lines and pages, those that stay in the nearest cache, if they are some. */
+#define SL_STRIP_BYTES 16384
+SL_INLINE int64_t sl_split_strip(int64_t count, int64_t step, int64_t high, int64_t leap)
+{
+    const int64_t strip = SL_STRIP_BYTES / SL_ELEMENT_SIZE / sl_max(step, 1);
+    return high > 1 && leap > 0 && leap < step && strip > 4 ? sl_min(strip, count) : count;
+}
+
 /* Whether this text defines the functions for k streams: all of them, or compiled apart those of SL_STREAMS. */
 #ifdef SL_LINKED
 #define SL_DEFINES_STREAMS(k) (SL_STREAMS >> (k) & 1)
@@ -348,8 +357,15 @@ SL_OUT_OF_LINE void sl_join_grid(element *restrict to, const element *restrict f
     SL_DEFINE_OVER(k)                                                                                                \
     SL_DECLARE_SPLIT(sl_split_##k)                                                                                   \
     {                                                                                                                \
-        SL_SPLIT_SHORT_##k                                                                                           \
+        const int64_t strip = sl_split_strip(count, step, high, leap);                                               \
+        if (strip < count) {                                                                                         \
+            for (int64_t c = 0; c < count; c += strip)                                                               \
+                sl_split_##k(to, at + c * to_step, to_stride, from, start + c * step, columns,                       \
+                             sl_min(strip, count - c), to_step, step, high, to_leap, leap, reach);                   \
+            return;                                                                                                  \
+        }                                                                                                            \
         SL_SPLIT_OVER_ROWS(k)                                                                                        \
+        SL_SPLIT_SHORT_##k                                                                                           \
         SL_SPLIT_BY_16(k)                                                                                            \
         sl_split(to + at, to_stride, from + start, columns, count, to_step, step, high, to_leap, leap, reach,        \
                  sl_split_##k, k);                                                                                   \

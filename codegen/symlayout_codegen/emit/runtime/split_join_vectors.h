@@ -71,16 +71,25 @@
             v[i] = split##_load(from + i * n, whole, k * count - i * n);                                             \
         split##_out(to, to_stride, v, k, whole, count);                                                              \
     }                                                                                                                \
-    /* Two steps of a split to two streams: first the stores of one stream, then those of the other. */              \
-    SL_ALWAYS_INLINE void split##_pair(element *restrict to, int64_t to_stride, const element *restrict from)        \
+    /* The same for *rows* of them, *step* apart, so many that their streams are in registers: each stream of all of \
+     * them is written at once. */                                                                                   \
+    SL_ALWAYS_INLINE void split##_rows(element *restrict to, int64_t to_stride, int64_t to_step,                     \
+                                       const element *restrict from, int64_t step, const int k, const int rows)      \
     {                                                                                                                \
-        vector a, b, c, d;                                                                                           \
-        sl_unzip_two_##suffix(split##_load(from, 1, 0), split##_load(from + n, 1, 0), &a, &b);                       \
-        sl_unzip_two_##suffix(split##_load(from + 2 * n, 1, 0), split##_load(from + 3 * n, 1, 0), &c, &d);           \
-        split##_store(to, a, 1, 0);                                                                                  \
-        split##_store(to + n, c, 1, 0);                                                                              \
-        split##_store(to + to_stride, b, 1, 0);                                                                      \
-        split##_store(to + to_stride + n, d, 1, 0);                                                                  \
+        vector stream[4][4];                                                                                         \
+        SL_UNROLL                                                                                                    \
+        for (int r = 0; r < rows; ++r) {                                                                             \
+            vector v[4];                                                                                             \
+            SL_UNROLL                                                                                                \
+            for (int i = 0; i < k; ++i)                                                                              \
+                v[i] = split##_load(from + r * step + i * n, 1, n);                                                  \
+            split##_streams(v, stream[r], k);                                                                        \
+        }                                                                                                            \
+        SL_UNROLL                                                                                                    \
+        for (int i = 0; i < k; ++i)                                                                                  \
+            SL_UNROLL                                                                                                \
+            for (int r = 0; r < rows; ++r)                                                                           \
+                split##_store(to + i * to_stride + r * to_step, stream[r][i], 1, n);                                 \
     }                                                                                                                \
     /* k vectors, of the lanes of s[0] to s[k - 1] in turn. */                                                       \
     SL_ALWAYS_INLINE void join##_zip(const vector s[4], vector v[4], const int k)                                    \

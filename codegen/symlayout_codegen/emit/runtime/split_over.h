@@ -2,68 +2,35 @@
  * one vector, whose end the next row writes over.
  *
  * Assumes: output and source do not overlap.
- * Needs: reach, short_streams, split_join_vectors. */
+ * Needs: half_streams, reach, split_join_vectors. */
 #pragma once
 
+#include "half_streams.h"
 #include "reach.h"
-#include "short_streams.h"
 #include "split_join_vectors.h"
 
 /* Lanes of a cache line. */
 #define SL_LINE_LANES (64 / SL_ELEMENT_SIZE)
 
 #if SL_HAS_SHUFFLES
-/* Half a vector of 16 bytes for each of 4 streams: two vectors are shuffled each by itself, then merged. */
-#define SL_HAS_HALF_SPLIT (SL_HAS_SHORT_STREAMS && SL_ELEMENT_SIZE <= 2)
-#if SL_HAS_HALF_SPLIT
-typedef uint32_t sl_quarters __attribute__((vector_size(16)));
-SL_ALWAYS_INLINE void sl_split_quarters(const element *from, const element *last, uint64_t stream[4])
-{
-    const sl_quarters a = (sl_quarters)SL_SHUFFLE_SHORT(sl_load_16(from), SL_SHORT_SPLIT, 4);
-    const sl_quarters b = (sl_quarters)SL_SHUFFLE_SHORT(sl_load_16(last), SL_SHORT_SPLIT, 4);
-    const sl_halves low = (sl_halves)__builtin_shufflevector(a, b, 0, 4, 1, 5);
-    const sl_halves high = (sl_halves)__builtin_shufflevector(a, b, 2, 6, 3, 7);
-    stream[0] = low[0];
-    stream[1] = low[1];
-    stream[2] = high[0];
-    stream[3] = high[1];
-}
-SL_ALWAYS_INLINE void sl_split_half(element *restrict to, int64_t to_stride, const element *restrict from)
-{
-    uint64_t stream[4];
-    sl_split_quarters(from, from + SL_LANES_16, stream);
-    SL_UNROLL
-    for (int i = 0; i < 4; ++i)
-        memcpy(to + i * to_stride, &stream[i], sizeof stream[i]);
-}
-/* The same for exactly so many columns: the first and the last quarter of a vector, which overlap. */
-SL_ALWAYS_INLINE void sl_split_half_ends(element *restrict to, int64_t to_stride, const element *restrict from,
-                                         int64_t columns, const int k)
-{
-    uint64_t stream[4];
-    (void)k;
-    sl_split_quarters(from, from + 4 * columns - SL_LANES_16, stream);
-    SL_UNROLL
-    for (int i = 0; i < 4; ++i) {
-        const uint32_t first = (uint32_t)stream[i], rest = (uint32_t)(stream[i] >> 32);
-        memcpy(to + i * to_stride, &first, sizeof first);
-        memcpy(to + i * to_stride + columns - SL_LANES_16 / 4, &rest, sizeof rest);
-    }
-}
-#endif
-
 /* Vectors of n lanes for a row, 0 if none: where *loaded* rows follow, it reads nothing behind them, and where *stored*
- * rows follow, the next ones write over what it writes behind the row. */
+ * rows follow, the next ones write over what it writes behind the row.  If *ends*, the last two rows are half vectors
+ * that end with them. */
 typedef struct {
-    int64_t n, loaded, stored;
+    int64_t n, loaded, stored, ends;
 } sl_vectors_over;
 
 SL_INLINE sl_vectors_over sl_choose_over(int64_t columns, int64_t count, int64_t step, const int k)
 {
-    sl_vectors_over over = {SL_LANES_16, 0, 0};
-    if (SL_HAS_HALF_SPLIT && k == 4 && columns < SL_LANES_16 / 2)
+    sl_vectors_over over = {SL_LANES_16, 0, 0, 0};
+    if (SL_HAS_HALF_STREAMS && columns <= SL_LANES_16 / 2) {
         over.n = SL_LANES_16 / 2;
-    else if (columns > SL_LANES_16)
+        over.ends = columns >= over.n / 2 && count >= 2 && step >= k * (over.n - columns);
+        if (over.ends) {
+            over.stored = 2;
+            return over;
+        }
+    } else if (columns > SL_LANES_16)
         over.n = k == 4 && SL_ELEMENT_SIZE >= 4 ? 0 : SL_STREAM_LANES; /* more shuffles than of 16 bytes */
     for (int64_t has = columns; has < over.n; has += columns)
         ++over.stored;
@@ -74,33 +41,53 @@ SL_INLINE sl_vectors_over sl_choose_over(int64_t columns, int64_t count, int64_t
     return over;
 }
 
-/* Runs *move*(to, to_stride, from) for the rows of each turn whose vectors write nothing behind the turn and read
- * nothing behind it, or behind the last one, and what follows for the others. */
-#define SL_SPLIT_OVER(lanes, k, move, ends)                                                                          \
+/* Runs *split*##_rows for the rows of each turn whose vectors write nothing behind the turn and read nothing behind it,
+ * or behind the last one, *rows* at a time, and *ends* for the others; *readable* rows may be read by vectors. */
+#define SL_SPLIT_OVER(lanes, k, split, rows, ends)                                                                   \
     for (int64_t h = 0; h < high; ++h, to += to_leap, from += leap) {                                                \
         const int follows = h < high - 1 && leap >= k * (lanes - columns);                                           \
-        const int64_t stored = count - (follows ? over.stored : sl_max(over.loaded, over.stored));                   \
+        const int64_t readable = count - (follows ? 0 : over.loaded), stored = sl_min(readable, count - over.stored);\
         element *restrict into = to;                                                                                 \
         const element *restrict out_of = from;                                                                       \
         int64_t c = 0;                                                                                               \
-        if (reach == SL_FETCHED)                                                                                     \
-            for (; c < stored; ++c, into += columns, out_of += step) {                                               \
-                if (c % (SL_LINE_LANES / (lanes)) == 0)                                                              \
-                    sl_fetch_streams(into, to_stride, k);                                                            \
-                move(into, to_stride, out_of);                                                                       \
-            }                                                                                                        \
-        for (; c < stored; ++c, into += columns, out_of += step)                                                     \
-            move(into, to_stride, out_of);                                                                           \
+        for (; c <= stored - (rows); c += rows, into += (rows) * columns, out_of += (rows) * step) {                 \
+            if (reach == SL_FETCHED && c % (SL_LINE_LANES / (lanes)) < (rows))                                       \
+                sl_fetch_streams(into, to_stride, k);                                                                \
+            split##_rows(into, to_stride, columns, out_of, step, k, rows);                                           \
+        }                                                                                                            \
+        for (; (rows) > 1 && c < stored; ++c, into += columns, out_of += step)                                       \
+            split##_rows(into, to_stride, columns, out_of, step, k, 1);                                              \
+        SL_SPLIT_LAST(lanes, k)                                                                                      \
         for (; c < count; ++c, into += columns, out_of += step)                                                      \
             SL_SPLIT_EXACTLY(lanes, k, ends)                                                                         \
     }
 
-/* The others, exactly: by masks; or by *ends*, whose vectors have both ends of a row, half of each. */
+/* The last two rows of half vectors. */
+#if SL_HAS_HALF_STREAMS
+#define SL_SPLIT_LAST(lanes, k)                                                                                      \
+    if ((lanes) == SL_HALF_LANES && over.ends) {                                                                     \
+        sl_split_half_each(into, to_stride, columns, out_of, step, k, 2, 1);                                         \
+        continue;                                                                                                    \
+    }
+#else
+#define SL_SPLIT_LAST(lanes, k)
+#endif
+/* The others, exactly: by masks; or by *ends*, whose vectors have both ends of a row, half of each; or half vectors, if
+ * what lies behind the row may be read. */
 #if SL_HAS_BYTE_MASKS
 #define SL_SPLIT_EXACTLY(lanes, k, ends) sl_split_16(into, to_stride, out_of, k, 0, columns);
 #else
+#if SL_HAS_HALF_STREAMS
+#define SL_SPLIT_IN_PART(lanes, k)                                                                                   \
+    if ((lanes) == SL_HALF_LANES && columns > 1 && c < readable)                                                     \
+        sl_split_half_part(into, to_stride, out_of, columns, k);                                                     \
+    else
+#else
+#define SL_SPLIT_IN_PART(lanes, k)
+#endif
 #define SL_SPLIT_EXACTLY(lanes, k, ends)                                                                             \
-    if (columns >= (lanes) / 2)                                                                                      \
+    SL_SPLIT_IN_PART(lanes, k)                                                                                       \
+    if ((lanes) >= SL_LANES_16 && columns >= (lanes) / 2)                                                            \
         ends(into, to_stride, out_of, columns, k);                                                                   \
     else                                                                                                             \
         for (int i = 0; i < k; ++i)                                                                                  \
@@ -148,11 +135,10 @@ SL_DEFINE_SPLIT_ENDS(sl_split_ends_wide, sl_split_wide, sl_lanes_stream, sl_word
 #endif
 #endif
 
-#if SL_HAS_HALF_SPLIT
-#define SL_MOVE_HALF(to, to_stride, from) sl_split_half(to, to_stride, from)
+#if SL_HAS_HALF_STREAMS
 #define SL_OVER_HALF(k)                                                                                              \
-    if ((k) == 4 && over.n == SL_LANES_16 / 2)                                                                       \
-        SL_SPLIT_OVER(SL_LANES_16 / 2, k, SL_MOVE_HALF, sl_split_half_ends)                                          \
+    if (over.n == SL_HALF_LANES)                                                                                     \
+        SL_SPLIT_OVER(SL_HALF_LANES, k, sl_split_half, 4, sl_split_ends_wide)                                        \
     else
 #else
 #define SL_OVER_HALF(k)
@@ -160,17 +146,13 @@ SL_DEFINE_SPLIT_ENDS(sl_split_ends_wide, sl_split_wide, sl_lanes_stream, sl_word
 #if SL_VECTOR_BYTES > 16
 #define SL_OVER_16(k)                                                                                                \
     if (over.n == SL_LANES_16)                                                                                       \
-        SL_SPLIT_OVER(SL_LANES_16, k, SL_MOVE_16_##k, sl_split_ends_16)                                              \
+        SL_SPLIT_OVER(SL_LANES_16, k, sl_split_16, SL_ROWS_OVER(k, SL_LANES_16), sl_split_ends_16)                   \
     else
-#define SL_MOVE_16_2(to, to_stride, from) sl_split_16(to, to_stride, from, 2, 1, SL_LANES_16)
-#define SL_MOVE_16_3(to, to_stride, from) sl_split_16(to, to_stride, from, 3, 1, SL_LANES_16)
-#define SL_MOVE_16_4(to, to_stride, from) sl_split_16(to, to_stride, from, 4, 1, SL_LANES_16)
 #else
 #define SL_OVER_16(k)
 #endif
-#define SL_MOVE_WIDE_2(to, to_stride, from) sl_split_wide(to, to_stride, from, 2, 1, SL_STREAM_LANES)
-#define SL_MOVE_WIDE_3(to, to_stride, from) sl_split_wide(to, to_stride, from, 3, 1, SL_STREAM_LANES)
-#define SL_MOVE_WIDE_4(to, to_stride, from) sl_split_wide(to, to_stride, from, 4, 1, SL_STREAM_LANES)
+/* Rows of vectors whose streams are in registers, a line of each at most. */
+#define SL_ROWS_OVER(k, lanes) ((k) == 2 ? SL_LINE_LANES / (lanes) : (k) == 3 && (lanes) == SL_LANES_16 ? 2 : 1)
 /* Defines such a split, which is 0 if it has done nothing. */
 #define SL_DEFINE_OVER(k)                                                                                            \
     SL_OUT_OF_LINE int sl_split_over_##k(element *restrict to, int64_t to_stride, const element *restrict from,      \
@@ -182,14 +164,14 @@ SL_DEFINE_SPLIT_ENDS(sl_split_ends_wide, sl_split_wide, sl_lanes_stream, sl_word
             return 0;                                                                                                \
         SL_OVER_HALF(k)                                                                                              \
         SL_OVER_16(k)                                                                                                \
-        SL_SPLIT_OVER(SL_STREAM_LANES, k, SL_MOVE_WIDE_##k, sl_split_ends_wide)                                      \
+        SL_SPLIT_OVER(SL_STREAM_LANES, k, sl_split_wide, SL_ROWS_OVER(k, SL_STREAM_LANES), sl_split_ends_wide)       \
         return 1;                                                                                                    \
     }
 /* Columns of the longest such rows.  Masks write a row of more than half of 32 bytes as fast. */
 #define SL_OVER_COLUMNS ((SL_HAS_BYTE_MASKS ? SL_LANES_16 : SL_STREAM_LANES) - 1)
 #define SL_SPLIT_OVER_ROWS(k)                                                                                        \
     if (to_step == columns && columns <= SL_OVER_COLUMNS && columns != SL_LANES_16 && step > 0 &&                    \
-        (SL_HAS_BYTE_SHUFFLES || k != 3) &&                                                                          \
+        (SL_HAS_BYTE_SHUFFLES || k != 3) && !(SL_HAS_HALF_STREAMS && k == 4 && columns <= SL_LANES_16 / 4) &&        \
         sl_split_over_##k(to + at, to_stride, from + start, columns, count, step, high, to_leap, leap, reach))       \
         return;                                                                                                      \
     else

@@ -64,12 +64,19 @@ static const sl_bytes_16 sl_thirds[3] = {{SL_EACH_OF_16(SL_LANE_THIRD, 0, SL_LAN
 static const sl_bytes_16 sl_turns_of_three[3] = {{SL_EACH_OF_16(SL_LANE_TURN, 0, SL_LANES_16, 0)},
                                                  {SL_EACH_OF_16(SL_LANE_TURN, 0, SL_LANES_16, 1)},
                                                  {SL_EACH_OF_16(SL_LANE_TURN, 0, SL_LANES_16, 2)}};
+static const sl_bytes_16 sl_lane_0_of_3 = {SL_EACH_OF_16(SL_LANE_IS, 0, SL_LANES_16, 0)};
 static const sl_bytes_16 sl_lane_1_of_3 = {SL_EACH_OF_16(SL_LANE_IS, 0, SL_LANES_16, 1)};
 static const sl_bytes_16 sl_lane_2_of_3 = {SL_EACH_OF_16(SL_LANE_IS, 0, SL_LANES_16, 2)};
 
 /* Defines the same for small lanes.  The lanes 3*j + r of three groups of m lanes, m a power of two, are all lanes
  * modulo m: each lane of a result comes from the same lane of one of three vectors, but for an order in each.  Which
  * one it is has the period 3.  m is 1 modulo 3 for bytes, 2 for two bytes: so rows 1 and 2 change places. */
+/* Whether a blend by a mask is one step: that of AVX takes three on Intel's processors. */
+#if defined __AVX__ && !defined __AVX512VL__
+#define SL_BLENDS_FAST 0
+#else
+#define SL_BLENDS_FAST 1
+#endif
 #define SL_ROW_1 (SL_ELEMENT_SIZE == 1 ? 1 : 2)
 #define SL_ROW_2 (SL_ELEMENT_SIZE == 1 ? 2 : 1)
 #define SL_DEFINE_GROUP_SHUFFLES(suffix, vector, bytes, pshufb, pblendvb, groups, pairs, unzip_groups, zip_groups)   \
@@ -80,8 +87,9 @@ static const sl_bytes_16 sl_lane_2_of_3 = {SL_EACH_OF_16(SL_LANE_IS, 0, SL_LANES
     /* Lane i is that of a, b or c, as i % 3 is 0, 1 or 2. */                                                        \
     SL_ALWAYS_INLINE bytes sl_lanes_of_three_##suffix(vector a, vector b, vector c)                                  \
     {                                                                                                                \
-        return pblendvb(pblendvb((bytes)a, (bytes)b, sl_in_groups_##suffix(sl_lane_1_of_3)), (bytes)c,               \
-                        sl_in_groups_##suffix(sl_lane_2_of_3));                                                      \
+        const bytes m = sl_in_groups_##suffix(sl_lane_1_of_3), n = sl_in_groups_##suffix(sl_lane_2_of_3);            \
+        return SL_BLENDS_FAST ? pblendvb(pblendvb((bytes)a, (bytes)b, m), (bytes)c, n)                               \
+                              : ((bytes)a & sl_in_groups_##suffix(sl_lane_0_of_3)) | ((bytes)b & m) | ((bytes)c & n);\
     }                                                                                                                \
     SL_ALWAYS_INLINE void sl_unzip_two_##suffix(vector a, vector b, vector *even, vector *odd)                       \
     {                                                                                                                \
