@@ -4204,15 +4204,12 @@ SL_ALWAYS_INLINE void sl_zip_square(sl_lanes_16 row[SL_LANES_16])
 SL_ALWAYS_INLINE void sl_zip_vectors(sl_lanes_16 row[SL_LANES_16], const int vectors)
 {
     sl_lanes_16 zipped[SL_LANES_16];
-    SL_UNROLL
-    for (int k = 0; k < vectors / 2; ++k) {
+    SL_REPEAT(SL_HALF_SQUARE, k, if (k < vectors / 2) {
         const sl_lanes_16 a = row[k], b = row[k + vectors / 2];
         zipped[2 * k] = sl_zip_low_16(a, b);
         zipped[2 * k + 1] = sl_zip_high_16(a, b);
-    }
-    SL_UNROLL
-    for (int k = 0; k < vectors; ++k)
-        row[k] = zipped[k];
+    });
+    SL_REPEAT(SL_LANES_16, k, if (k < vectors) row[k] = zipped[k]);
 }
 #else
 #define SL_LANES_16 SL_TILE
@@ -6374,15 +6371,12 @@ SL_ALWAYS_INLINE void sl_join_square(element *restrict to, const element *const 
         return;
     }
     sl_lanes_16 v[SL_LANES_16];
-    SL_UNROLL
-    for (int k = 0; k < side; ++k)
-        v[k] = (sl_lanes_16)sl_load_16(at[k] + i);
+    SL_REPEAT(SL_LANES_16, k, if (k < side) v[k] = (sl_lanes_16)sl_load_16(at[k] + i));
     SL_ZIP_UNTIL(side, sl_zip_vectors(v, side));
-    SL_UNROLL
-    for (int k = 0; k < side; ++k) {
+    SL_REPEAT(SL_LANES_16, k, if (k < side) {
         sl_store_16(to, SL_SHUFFLE_GROUPS((sl_bytes_16)v[k], dense));
         to += SL_GROUPS_OF_VECTOR(side) * few;
-    }
+    });
 }
 
 /* Splits SL_LANES_16 groups at *from* to *few* lines, at *row* and so on. */
@@ -6390,17 +6384,13 @@ SL_ALWAYS_INLINE void sl_split_square(element *restrict to, const int64_t row[SL
                                       const element *restrict from, int64_t few, sl_bytes_16 apart, const int side)
 {
     sl_lanes_16 v[SL_LANES_16];
-    SL_UNROLL
-    for (int k = 0; k < side; ++k) {
+    SL_REPEAT(SL_LANES_16, k, if (k < side) {
         const sl_bytes_16 groups = sl_load_16(from);
         v[k] = (sl_lanes_16)(side == SL_LANES_16 ? groups : SL_SHUFFLE_GROUPS(groups, apart));
         from += SL_GROUPS_OF_VECTOR(side) * few;
-    }
+    });
     SL_ZIP_UNTIL(SL_LANES_16, sl_zip_vectors(v, side));
-    SL_UNROLL
-    for (int k = 0; k < side; ++k)
-        if (k < 2 || k < few)
-            sl_store_16(to + row[k], (sl_bytes_16)v[k]);
+    SL_REPEAT(SL_LANES_16, k, if (k < side && (k < 2 || k < few)) sl_store_16(to + row[k], (sl_bytes_16)v[k]));
 }
 
 typedef void sl_narrow_squares(element *restrict to, const element *restrict from, const int64_t line[SL_LANES_16],

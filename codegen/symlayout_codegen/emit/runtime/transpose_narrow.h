@@ -51,15 +51,12 @@ SL_ALWAYS_INLINE void sl_join_square(element *restrict to, const element *const 
         return;
     }
     sl_lanes_16 v[SL_LANES_16];
-    SL_UNROLL
-    for (int k = 0; k < side; ++k)
-        v[k] = (sl_lanes_16)sl_load_16(at[k] + i);
+    SL_REPEAT(SL_LANES_16, k, if (k < side) v[k] = (sl_lanes_16)sl_load_16(at[k] + i));
     SL_ZIP_UNTIL(side, sl_zip_vectors(v, side));
-    SL_UNROLL
-    for (int k = 0; k < side; ++k) {
+    SL_REPEAT(SL_LANES_16, k, if (k < side) {
         sl_store_16(to, SL_SHUFFLE_GROUPS((sl_bytes_16)v[k], dense));
         to += SL_GROUPS_OF_VECTOR(side) * few;
-    }
+    });
 }
 
 /* Splits SL_LANES_16 groups at *from* to *few* lines, at *row* and so on. */
@@ -67,17 +64,13 @@ SL_ALWAYS_INLINE void sl_split_square(element *restrict to, const int64_t row[SL
                                       const element *restrict from, int64_t few, sl_bytes_16 apart, const int side)
 {
     sl_lanes_16 v[SL_LANES_16];
-    SL_UNROLL
-    for (int k = 0; k < side; ++k) {
+    SL_REPEAT(SL_LANES_16, k, if (k < side) {
         const sl_bytes_16 groups = sl_load_16(from);
         v[k] = (sl_lanes_16)(side == SL_LANES_16 ? groups : SL_SHUFFLE_GROUPS(groups, apart));
         from += SL_GROUPS_OF_VECTOR(side) * few;
-    }
+    });
     SL_ZIP_UNTIL(SL_LANES_16, sl_zip_vectors(v, side));
-    SL_UNROLL
-    for (int k = 0; k < side; ++k)
-        if (k < 2 || k < few)
-            sl_store_16(to + row[k], (sl_bytes_16)v[k]);
+    SL_REPEAT(SL_LANES_16, k, if (k < side && (k < 2 || k < few)) sl_store_16(to + row[k], (sl_bytes_16)v[k]));
 }
 
 typedef void sl_narrow_squares(element *restrict to, const element *restrict from, const int64_t line[SL_LANES_16],

@@ -201,15 +201,12 @@ SL_ALWAYS_INLINE void sl_zip_square(sl_lanes_16 row[SL_LANES_16])
 SL_ALWAYS_INLINE void sl_zip_vectors(sl_lanes_16 row[SL_LANES_16], const int vectors)
 {
     sl_lanes_16 zipped[SL_LANES_16];
-    SL_UNROLL
-    for (int k = 0; k < vectors / 2; ++k) {
+    SL_REPEAT(SL_HALF_SQUARE, k, if (k < vectors / 2) {
         const sl_lanes_16 a = row[k], b = row[k + vectors / 2];
         zipped[2 * k] = sl_zip_low_16(a, b);
         zipped[2 * k + 1] = sl_zip_high_16(a, b);
-    }
-    SL_UNROLL
-    for (int k = 0; k < vectors; ++k)
-        row[k] = zipped[k];
+    });
+    SL_REPEAT(SL_LANES_16, k, if (k < vectors) row[k] = zipped[k]);
 }
 #else
 #define SL_LANES_16 SL_TILE
