@@ -172,13 +172,13 @@ SL_OUT_OF_LINE void sl_copy_groups(element *array, element *held, const sl_axis 
                                               : step == few || step == -few);
         if (beside) /* from the lowest address of the output on */
             for (int64_t t = 0; t < times; ++t) {
-                const int64_t first = !gather && step < 0 ? rows - 1 : 0;
-                element *const in_array = at + t * leap + first * step;
-                element *const in_held = groups + t * held_leap + first * held_step;
+                const int64_t lowest = !gather && step < 0 ? rows - 1 : 0;
+                element *const in_array = at + t * leap + lowest * step;
+                element *const in_held = groups + t * held_leap + lowest * held_step;
                 if (gather)
                     sl_write_groups(in_held, in_array, step, rows, few);
                 else
-                    sl_write_groups(in_array, in_held, first > 0 ? -held_step : held_step, rows, few);
+                    sl_write_groups(in_array, in_held, lowest > 0 ? -held_step : held_step, rows, few);
             }
         else if (gather)
             sl_copy_turns(groups, held_leap, held_step, at, leap, step, times, rows, length, SL_NEAREST);
