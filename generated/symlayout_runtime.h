@@ -4523,7 +4523,7 @@ SL_INLINE int64_t sl_rows_beside(const sl_axis *rows, int64_t width)
 typedef int sl_small_way(element *restrict to, const sl_axis *rows, const element *restrict from,
                          const sl_axis *columns, const sl_turns *turns, int plan, int squares, int elements);
 
-/* Whether matrices of fewer rows or columns than a square of 16 bytes has a way of their own. */
+/* Whether there is a way of narrow matrices: of fewer rows or columns than a square of 16 bytes has. */
 #define SL_HAS_NARROW (SL_HAS_SHUFFLES && SL_ELEMENT_SIZE <= 4)
 typedef void sl_narrow_way(element *restrict to, const sl_axis *rows, const element *restrict from,
                            const sl_axis *columns, const sl_turns *turns);
@@ -6963,7 +6963,7 @@ SL_OUT_OF_LINE void sl_transpose_merged(element *restrict to, const sl_axis *row
     const int is_planned = (is_few || !sl_has_squares(rows, columns)) && sl_may_be_planned(rows, columns, turns);
     int small = is_planned || is_small || is_few;
     /* One way is wanted at a time: the one that this call would have taken, not what it takes instead. */
-    sl_further_ways linked = *ways;
+    sl_further_ways linked;
     if (sl_is_narrow(rows, columns) && (!small || ways->small)) {
         if (small && ways->small(to, rows, from, columns, turns, is_planned, is_small, is_few))
             return;
@@ -6972,11 +6972,13 @@ SL_OUT_OF_LINE void sl_transpose_merged(element *restrict to, const sl_axis *row
             return;
         }
         sl_want(ways->wanted, SL_NARROW_WAY);
+        linked = *ways;
         linked.wanted = 0;
         ways = &linked;
         small = 0;
     } else if (!small && !splits && !joins && ((1 << split | 1 << join) & SL_ALL_STREAMS)) {
         sl_want(ways->wanted, (1 << split | 1 << join) & SL_ALL_STREAMS);
+        linked = *ways;
         linked.wanted = 0;
         ways = &linked;
     }

@@ -176,6 +176,16 @@ def test_ways_of_narrow_matrices_are_linked_once_a_call_has_one(log: Path, dtype
         assert {native.ways for native in kernel._natives.values() if native} == {ways}
 
 
+def test_a_call_wants_the_streams_that_it_has_not_what_it_takes_instead(log: Path) -> None:
+    """Until streams of three levels are linked, they are transposed in turns, which are small matrices."""
+    tensor = sl.einops.rearrange(sl.tensor("n, h, w, 256*C"), "n h w (p q c) -> n c (h p) (w q)", p=16, q=16)
+    kernel = sl.compile(tensor, dtype="uint8", strict=True)
+    x = np.random.default_rng(0).integers(0, 256, (1, 14, 14, 3 * 256)).astype(np.uint8)
+    for _ in range(2):
+        assert np.array_equal(kernel(x), sl.interpret(tensor, x))
+    assert {native.ways for native in kernel._natives.values() if native} == {1 << 3}
+
+
 def test_a_kernel_that_cannot_be_linked_to_what_it_wants_stays_as_it_is(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -199,6 +209,7 @@ def test_a_kernel_that_cannot_be_linked_to_what_it_wants_stays_as_it_is(
         ("3, 5, 7", (0, 2, 1), 1 << 3, 0),
         ("200, 50, 7", (0, 2, 1), transposes._LARGE, 0),
         ("128, 256", (1, 0), transposes._LARGE, 0),
+        ("30, 2, 40", (2, 1, 0), 1 << 2 | transposes._SMALL | transposes._NARROW, 0),
         ("n, 256", (1, 0), 0, transposes.ALL_WAYS & ~1),
     ],
 )
@@ -209,6 +220,7 @@ def test_ways_that_extents_state_are_linked_at_first(shape: str, perm: tuple[int
     assert ("transpose_large_tiles.c" in linked) == ("transpose_large.c" in linked)
     assert ("transpose_large.c" in linked) == (first & transposes._LARGE == transposes._LARGE)
     assert ("transpose_matrices.c" in linked) == bool(first & transposes._SMALL)
+    assert ("transpose_narrow.c" in linked) == bool(first & transposes._NARROW)
     assert transposes.later_ways(program, 4, 0) == later
 
 

@@ -144,7 +144,7 @@ SL_OUT_OF_LINE void sl_transpose_merged(element *restrict to, const sl_axis *row
     const int is_planned = (is_few || !sl_has_squares(rows, columns)) && sl_may_be_planned(rows, columns, turns);
     int small = is_planned || is_small || is_few;
     /* One way is wanted at a time: the one that this call would have taken, not what it takes instead. */
-    sl_further_ways linked = *ways;
+    sl_further_ways linked;
     if (sl_is_narrow(rows, columns) && (!small || ways->small)) {
         if (small && ways->small(to, rows, from, columns, turns, is_planned, is_small, is_few))
             return;
@@ -153,11 +153,13 @@ SL_OUT_OF_LINE void sl_transpose_merged(element *restrict to, const sl_axis *row
             return;
         }
         sl_want(ways->wanted, SL_NARROW_WAY);
+        linked = *ways;
         linked.wanted = 0;
         ways = &linked;
         small = 0;
     } else if (!small && !splits && !joins && ((1 << split | 1 << join) & SL_ALL_STREAMS)) {
         sl_want(ways->wanted, (1 << split | 1 << join) & SL_ALL_STREAMS);
+        linked = *ways;
         linked.wanted = 0;
         ways = &linked;
     }

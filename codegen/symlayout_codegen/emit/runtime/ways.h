@@ -38,7 +38,7 @@ SL_INLINE int64_t sl_rows_beside(const sl_axis *rows, int64_t width)
 typedef int sl_small_way(element *restrict to, const sl_axis *rows, const element *restrict from,
                          const sl_axis *columns, const sl_turns *turns, int plan, int squares, int elements);
 
-/* Whether matrices of fewer rows or columns than a square of 16 bytes has a way of their own. */
+/* Whether there is a way of narrow matrices: of fewer rows or columns than a square of 16 bytes has. */
 #define SL_HAS_NARROW (SL_HAS_SHUFFLES && SL_ELEMENT_SIZE <= 4)
 typedef void sl_narrow_way(element *restrict to, const sl_axis *rows, const element *restrict from,
                            const sl_axis *columns, const sl_turns *turns);
