@@ -3878,7 +3878,8 @@ SL_INLINE int64_t sl_offset(const sl_axis *axis, int64_t k)
     return k % axis->count * axis->step + outer % axis->high * axis->leap + outer / axis->high * axis->jump;
 }
 
-/* Gives *axis* as few levels as its extents and strides allow; the offsets stay. */
+/* Gives *axis* as few levels as its extents and strides allow; the offsets stay.  A level that it lacks has the stride
+ * 0: which lines offsets begin is told from all strides. */
 SL_OUT_OF_LINE void sl_simplify_axis(sl_axis *axis)
 {
     for (int twice = 0; twice < 2; ++twice) {
@@ -3897,8 +3898,20 @@ SL_OUT_OF_LINE void sl_simplify_axis(sl_axis *axis)
             axis->jump = 0;
         }
     }
-    if (axis->high == 1)
-        axis->leap = axis->jump = 0;
+    axis->leap = axis->high == 1 ? 0 : axis->leap;
+    axis->jump = axis->top == 1 ? 0 : axis->jump;
+}
+
+/* Takes the outermost level off *axis*, which has two or three. */
+SL_INLINE void sl_drop_level(sl_axis *axis)
+{
+    if (axis->top > 1) {
+        axis->top = 1;
+        axis->jump = 0;
+    } else {
+        axis->high = 1;
+        axis->leap = 0;
+    }
 }
 
 /* Makes turns that continue where the axis ends a level of the axis: one long transpose for many short ones. */
@@ -5960,7 +5973,7 @@ SL_OUT_OF_LINE void sl_transpose_in_lines(element *restrict to, const sl_axis *r
                                           const sl_axis *columns, int64_t lines)
 {
     if (rows->high > 1) {
-        const sl_axis level = {rows->count, rows->step, 1, 0, 1, 0};
+        const sl_axis level = sl_axis_1(rows->count, rows->step);
         for (int64_t k = 0; k < rows->high * rows->top; ++k)
             sl_transpose_in_lines(to + k % rows->high * rows->leap + k / rows->high * rows->jump, &level,
                                   from + k * rows->count, columns, lines);
@@ -6843,7 +6856,7 @@ SL_OUT_OF_LINE void sl_move_level(sl_axis *near, sl_axis *far)
         near->high = far->high;
         near->leap = far->count;
         sl_simplify_axis(near);
-        far->high = 1;
+        sl_drop_level(far);
     }
 }
 
@@ -6989,8 +7002,7 @@ SL_OUT_OF_LINE void sl_transpose_merged(element *restrict to, const sl_axis *row
         const int64_t across = three ? level.jump : level.leap, along = level.count * (three ? level.high : 1);
         const int64_t to_step = by_rows ? across : along, step = by_rows ? along : across;
         const int64_t many = three ? level.top : level.high, calls = room ? 1 : many;
-        level.high = three ? level.high : 1;
-        level.top = 1;
+        sl_drop_level(&level);
         sl_turns more = *turns;
         if (room && (turns->count == 1 || (to_step < turns->to_step && many >= SL_MANY_TURNS)))
             more = sl_turns_2(many, to_step, step, turns->count, turns->to_step, turns->step);

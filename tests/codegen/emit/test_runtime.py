@@ -179,6 +179,61 @@ def test_the_second_vector_of_a_long_stream_begins_where_its_stores_cross_no_lin
     assert subprocess.run([tmp_path / "second"], check=False).returncode == 0
 
 
+LEVELS = """
+#define SL_ELEMENT_SIZE 1
+#include "symlayout_runtime.h"
+static element memory[1];
+static int strides_of_no_level, moved, with_levels;
+static int has_strides_of_no_level(const sl_axis *axis)
+{
+    return (axis->high == 1 && axis->leap) || (axis->top == 1 && axis->jump);
+}
+SL_DECLARE_TILES(look)
+{
+    (void)to, (void)from, (void)far;
+    moved += (int)(sl_extent(rows) * sl_extent(columns) * turns->count * turns->high);
+    with_levels += rows->high > 1 || columns->high > 1;
+    strides_of_no_level += has_strides_of_no_level(rows) || has_strides_of_no_level(columns);
+}
+int main(void)
+{
+    const sl_further_ways ways = {.tiles = {look, look}};
+    const int64_t extents[] = {1, 2, 4, 16};
+    int wanted = 0;
+    for (int drawn = 0; drawn < 4096; ++drawn) { /* all extents */
+        int64_t n[6];
+        for (int k = 0; k < 6; ++k)
+            n[k] = extents[drawn >> 2 * k & 3];
+        sl_axis columns = sl_axis_3(n[0], n[3] * n[4] * n[5], n[1], n[3] * n[4] * n[5] * n[0], n[2],
+                                    n[3] * n[4] * n[5] * n[0] * n[1]);
+        sl_axis rows = sl_axis_3(n[3], n[0] * n[1] * n[2] * n[5], n[4], n[0] * n[1] * n[2], n[5],
+                                 n[0] * n[1] * n[2] * n[3] * n[4] * n[5]);
+        sl_turns turns = sl_turns_1(2, n[0] * n[1] * n[2], 1 << 20);
+        wanted += (int)(2 * sl_extent(&rows) * sl_extent(&columns));
+        sl_transpose_simplified(memory, &rows, memory, &columns, &turns, &ways, SL_FAR);
+        /* The upper level of the rows continues the columns. */
+        columns = sl_axis_1(n[0], n[1] * n[2]);
+        rows = sl_axis_2(n[1], n[0] * n[2], n[2], n[0]);
+        turns = sl_turns_0();
+        wanted += (int)(n[0] * n[1] * n[2]);
+        sl_transpose_simplified(memory, &rows, memory, &columns, &turns, &ways, SL_FAR);
+    }
+    return strides_of_no_level ? 1 : moved != wanted ? 2 : with_levels ? 0 : 3;
+}
+"""
+
+
+def test_a_level_that_an_axis_loses_leaves_no_stride(tmp_path: Path) -> None:
+    """Strides say which offsets begin cache lines, and so which way a transpose takes."""
+    compiler = shutil.which("gcc") or shutil.which("clang")
+    if compiler is None:
+        pytest.skip("neither gcc nor clang is installed")
+    (tmp_path / RUNTIME_HEADER).write_text(headers(halves=False)[RUNTIME_HEADER], "ascii")
+    (tmp_path / "levels.c").write_text(LEVELS, "ascii")
+    subprocess.run([compiler, "-std=c11", "-O1", "levels.c", "-o", "levels"], cwd=tmp_path, check=True)
+    assert subprocess.run([tmp_path / "levels"], check=False).returncode == 0
+
+
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="x86-64's processors state their caches")
 def test_kernels_know_the_sizes_of_the_caches(tmp_path: Path) -> None:
     """As the system has read them from the same processor."""

@@ -58,7 +58,8 @@ SL_INLINE int64_t sl_offset(const sl_axis *axis, int64_t k)
     return k % axis->count * axis->step + outer % axis->high * axis->leap + outer / axis->high * axis->jump;
 }
 
-/* Gives *axis* as few levels as its extents and strides allow; the offsets stay. */
+/* Gives *axis* as few levels as its extents and strides allow; the offsets stay.  A level that it lacks has the stride
+ * 0: which lines offsets begin is told from all strides. */
 SL_OUT_OF_LINE void sl_simplify_axis(sl_axis *axis)
 {
     for (int twice = 0; twice < 2; ++twice) {
@@ -77,8 +78,20 @@ SL_OUT_OF_LINE void sl_simplify_axis(sl_axis *axis)
             axis->jump = 0;
         }
     }
-    if (axis->high == 1)
-        axis->leap = axis->jump = 0;
+    axis->leap = axis->high == 1 ? 0 : axis->leap;
+    axis->jump = axis->top == 1 ? 0 : axis->jump;
+}
+
+/* Takes the outermost level off *axis*, which has two or three. */
+SL_INLINE void sl_drop_level(sl_axis *axis)
+{
+    if (axis->top > 1) {
+        axis->top = 1;
+        axis->jump = 0;
+    } else {
+        axis->high = 1;
+        axis->leap = 0;
+    }
 }
 
 /* Makes turns that continue where the axis ends a level of the axis: one long transpose for many short ones. */

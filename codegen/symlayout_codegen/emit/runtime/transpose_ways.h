@@ -24,7 +24,7 @@ SL_OUT_OF_LINE void sl_move_level(sl_axis *near, sl_axis *far)
         near->high = far->high;
         near->leap = far->count;
         sl_simplify_axis(near);
-        far->high = 1;
+        sl_drop_level(far);
     }
 }
 
@@ -170,8 +170,7 @@ SL_OUT_OF_LINE void sl_transpose_merged(element *restrict to, const sl_axis *row
         const int64_t across = three ? level.jump : level.leap, along = level.count * (three ? level.high : 1);
         const int64_t to_step = by_rows ? across : along, step = by_rows ? along : across;
         const int64_t many = three ? level.top : level.high, calls = room ? 1 : many;
-        level.high = three ? level.high : 1;
-        level.top = 1;
+        sl_drop_level(&level);
         sl_turns more = *turns;
         if (room && (turns->count == 1 || (to_step < turns->to_step && many >= SL_MANY_TURNS)))
             more = sl_turns_2(many, to_step, step, turns->count, turns->to_step, turns->step);

@@ -103,7 +103,7 @@ SL_OUT_OF_LINE void sl_transpose_in_lines(element *restrict to, const sl_axis *r
                                           const sl_axis *columns, int64_t lines)
 {
     if (rows->high > 1) {
-        const sl_axis level = {rows->count, rows->step, 1, 0, 1, 0};
+        const sl_axis level = sl_axis_1(rows->count, rows->step);
         for (int64_t k = 0; k < rows->high * rows->top; ++k)
             sl_transpose_in_lines(to + k % rows->high * rows->leap + k / rows->high * rows->jump, &level,
                                   from + k * rows->count, columns, lines);
