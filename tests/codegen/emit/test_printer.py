@@ -145,8 +145,14 @@ def test_a_literal_beyond_int64_is_refused() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("compiler", COMPILERS)
-@pytest.mark.parametrize("level", ["-O2", "-O3"])
+@pytest.mark.parametrize(
+    ("compiler", "level"),
+    [
+        pytest.param(*compiler.values, level, marks=[*compiler.marks, *(pytest.mark.exhaustive,) * ((i + j) % 2)])
+        for i, compiler in enumerate(COMPILERS)
+        for j, level in enumerate(("-O3", "-O2"))
+    ],
+)
 def test_compilers_warn_of_nothing(compiler: str, level: str, tmp_path: Path) -> None:
     sizes = [1, 2, 3, 4, 8, 16]
     kernels = [(nest, 4 if nest.combine else sizes[i % len(sizes)]) for i, nest in enumerate(nests.ALL)]
