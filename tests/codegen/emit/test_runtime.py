@@ -47,6 +47,17 @@ def compiles(folder: Path, text: str, *flags: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
+def status(folder: Path, text: str) -> int:
+    """Return the exit status of the program *text*, compiled in *folder* beside the runtime."""
+    compiler = shutil.which("gcc") or shutil.which("clang")
+    if compiler is None:
+        pytest.skip("neither gcc nor clang is installed")
+    (folder / RUNTIME_HEADER).write_text(headers(halves=False)[RUNTIME_HEADER], "ascii")
+    (folder / "program.c").write_text(text, "ascii")
+    subprocess.run([compiler, "-std=c11", "-O1", "program.c", "-o", "program"], cwd=folder, check=True)
+    return subprocess.run([folder / "program"], check=False).returncode
+
+
 def test_each_part_belongs_to_a_header() -> None:
     assert sorted(in_order(PARTS)) == NAMES
     whole = headers(halves=True, computes=True)
@@ -170,19 +181,13 @@ int main(void)
 
 
 def test_the_second_vector_of_a_long_stream_begins_where_its_stores_cross_no_line(tmp_path: Path) -> None:
-    compiler = shutil.which("gcc") or shutil.which("clang")
-    if compiler is None:
-        pytest.skip("neither gcc nor clang is installed")
-    (tmp_path / RUNTIME_HEADER).write_text(headers(halves=False)[RUNTIME_HEADER], "ascii")
-    (tmp_path / "second.c").write_text(SECOND, "ascii")
-    subprocess.run([compiler, "-std=c11", "-O1", "second.c", "-o", "second"], cwd=tmp_path, check=True)
-    assert subprocess.run([tmp_path / "second"], check=False).returncode == 0
+    assert status(tmp_path, SECOND) == 0
 
 
 LEVELS = """
 #define SL_ELEMENT_SIZE 1
 #include "symlayout_runtime.h"
-static element memory[1];
+static element memory[1 << 25]; /* which no one touches */
 static int strides_of_no_level, moved, with_levels;
 static int has_strides_of_no_level(const sl_axis *axis)
 {
@@ -225,13 +230,7 @@ int main(void)
 
 def test_a_level_that_an_axis_loses_leaves_no_stride(tmp_path: Path) -> None:
     """Strides say which offsets begin cache lines, and so which way a transpose takes."""
-    compiler = shutil.which("gcc") or shutil.which("clang")
-    if compiler is None:
-        pytest.skip("neither gcc nor clang is installed")
-    (tmp_path / RUNTIME_HEADER).write_text(headers(halves=False)[RUNTIME_HEADER], "ascii")
-    (tmp_path / "levels.c").write_text(LEVELS, "ascii")
-    subprocess.run([compiler, "-std=c11", "-O1", "levels.c", "-o", "levels"], cwd=tmp_path, check=True)
-    assert subprocess.run([tmp_path / "levels"], check=False).returncode == 0
+    assert status(tmp_path, LEVELS) == 0
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="x86-64's processors state their caches")
