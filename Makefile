@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test test-all lint docs bench fuzz promises coverage images strict-c clean
+.PHONY: help demo test test-all lint docs bench fuzz attack promises coverage images strict-c clean
 
 help:
 	@echo "make demo    the examples: a U-Net, OpenVINO models and a photograph"
@@ -18,6 +18,8 @@ help:
 	@echo "make fuzz    a long run of random chains and claims; N=n for how many cases and claims, JOBS=n for processes,"
 	@echo "             SUMMARY=f.json to go on from the counts of an earlier run (f.json.cases has those of the chains)"
 	@echo "             then the installed frameworks are asked, CASES=n times each"
+	@echo "make attack  claims about models without end, true and false ones, each verdict judged by onnxruntime; SECONDS=n for how"
+	@echo "             long (600), SEED=n for the first case, JOBS=n for processes; wrong answers go to attack-output/"
 	@echo "make promises  the attacks on what docs/guarantees.md promises, at length; and every combination of choices where"
 	@echo "             make test-all takes each pair of them"
 	@echo "make coverage  lines and branches of the algebra, the backend and the cache that the tests run; at least 95 %"
@@ -71,6 +73,10 @@ fuzz: $(VENV)/fuzz.stamp
 	$(BIN)/python -m tests.fuzz_prove --pairs $(or $(N),100000) --jobs $(or $(JOBS),1) $(if $(SUMMARY),--summary $(SUMMARY))
 	$(BIN)/python -m tests.fuzz_peers --cases $(or $(CASES),2000)
 
+attack: $(VENV)/fuzz.stamp
+	$(BIN)/python -m tests.attack --seconds $(or $(SECONDS),600) --seed $(or $(SEED),0) --jobs $(or $(JOBS),1) \
+	    --out attack-output --counts attack-output/counts.json
+
 promises: $(VENV)/test.stamp
 	$(BIN)/python -m tests.promises.cache
 	$(BIN)/python -m tests.promises.compiler
@@ -120,4 +126,4 @@ $(VENV)/%.stamp: pyproject.toml
 	@touch $@
 
 clean:
-	rm -rf $(VENV) build dist site demo-output *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist site demo-output attack-output *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,291 @@
+"""Judge what `symlayout.verify` says of two models by what the runtimes compute."""
+
+from __future__ import annotations
+
+import random
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import symlayout as sl
+from symlayout.proof.laws import LAWS
+from tests.attack.runtimes import Ran, Sessions, apart, has_onnxruntime
+from tests.attack.tally import Tally, Wrong
+from tests.attack.values import arrays, dims_of, sizes
+
+Array = np.ndarray[Any, Any]
+
+POINTS = 10  # sizes at which a verdict is judged
+_FOLDER = tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None)
+
+
+class Side:
+    """One model: its proto, its sessions, and the model that our reader makes of it."""
+
+    def __init__(self, proto: Any) -> None:
+        self.proto = proto
+        self.sessions = Sessions(proto)
+
+    @cached_property
+    def data(self) -> bytes:
+        """The bytes of the file."""
+        found: bytes = self.proto.SerializeToString()
+        return found
+
+    @cached_property
+    def model(self) -> Any:
+        """Our model, or the error that says why there is none."""
+        path = Path(_FOLDER.name) / "model.onnx"
+        path.write_bytes(self.data)
+        try:
+            return sl.read_model(path)
+        except sl.SymlayoutError as error:
+            return error
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two models over the same inputs, and what is known of them.
+
+    Attributes
+    ----------
+    subject : str
+        What counts are kept for: an operator.
+    kind : str
+        How the second model comes from the first.
+    base : dict of str to int
+        Sizes for which the first model is likely to run.
+    data : dict of str to array
+        Inputs for these sizes.
+    """
+
+    subject: str
+    kind: str
+    before: Side
+    after: Side
+    base: Mapping[str, int] = field(default_factory=dict)
+    data: Mapping[str, Array] = field(default_factory=dict)
+
+    def reversed(self) -> Pair:
+        """Return the claim the other way round."""
+        return Pair(self.subject, self.kind, self.after, self.before, self.base, self.data)
+
+
+def ask(pair: Pair, rnd: random.Random, tally: Tally, laws: tuple[str, ...] = ()) -> Any:
+    """Verify a pair, judge the verdict, and note it; return the verification, or None if there is none."""
+    before, after = pair.before.model, pair.after.model
+    if isinstance(before, Exception) or isinstance(after, Exception):
+        tally.note(pair.subject, "not read")
+        return None
+    try:
+        found = sl.verify(before, after, laws=laws, run=False)
+    except sl.SymlayoutError:
+        tally.note(pair.subject, "no claim")
+        return None
+    name = found.verdict.name
+    tally.note(pair.subject, name)
+    if found.verdict is sl.Verdict.UNKNOWN:
+        return found
+    judged = judged_proof(pair, found, rnd) if found.verdict is sl.Verdict.PROVED else judged_witness(pair, found, rnd)
+    outcome, text = judged
+    if outcome in ("wrong", "disputed"):
+        operators = "-".join(
+            dict.fromkeys(n.op_type for n in (*pair.before.proto.graph.node, *pair.after.proto.graph.node))
+        )
+        versions = "-".join(dict.fromkeys(str(s.proto.opset_import[0].version) for s in (pair.before, pair.after)))
+        text = f"{pair.subject}, opset {versions}, {pair.kind}: {outcome}\n{text}\n{found.explain()}\n{described(pair)}"
+        kind = (
+            f"{name}-{outcome}-{pair.subject}-{pair.kind}" if pair.kind != "bucket" else f"{name}-{outcome}-{operators}"
+        )
+        wrong = Wrong(kind, text, {"before.onnx": pair.before.data, "after.onnx": pair.after.data})
+        if outcome == "wrong":
+            tally.note_wrong(pair.subject, wrong)
+        else:
+            tally.note(pair.subject, "disputed")
+            tally.keep([wrong])
+    elif outcome:
+        tally.note(pair.subject, outcome)
+    return found
+
+
+def described(pair: Pair) -> str:
+    """Return both models as text."""
+    from onnx.printer import to_text
+
+    return f"before: {to_text(pair.before.proto.graph)}\nafter: {to_text(pair.after.proto.graph)}"
+
+
+def judged_proof(pair: Pair, found: Any, rnd: random.Random) -> tuple[str, str]:
+    """Return the outcome of a PROVED, and a text: at drawn points, wherever the model before runs."""
+    loose = bool(found.laws or found.formulas)
+    names = dims_of(pair.before.proto)
+    seen, rounded = 0, False
+    for at in sizes(pair.before.proto, pair.base, rnd, POINTS if names else 4):
+        given = arrays(pair.before.proto, at, rnd, pair.data)
+        if (outcome := _at(pair, given, loose, seen)) is None:
+            continue
+        seen += 1
+        what, text = outcome
+        if what in ("wrong", "disputed"):
+            if _left_out(found, at):
+                continue
+            return what, f"at {at}, {_shown(given)}: {text}"
+        rounded |= what == "rounding"
+    if not seen:
+        return "not judged", ""
+    return ("rounding", "") if rounded else ("", "")
+
+
+def _left_out(found: Any, at: Mapping[str, int]) -> bool:
+    """Return whether the verdict says that it is not about these sizes."""
+    for relation in getattr(found, "assumed", ()):
+        if isinstance(relation, str):
+            return True
+        known = {s: at[s.name] for s in relation.free_symbols if s.name in at}
+        if relation.subs(known) != True:  # noqa: E712
+            return True
+    return False
+
+
+def _at(pair: Pair, given: Mapping[str, Array], loose: bool, seen: int) -> tuple[str, str] | None:
+    """Return the outcome at one point; None if no judge runs the model before."""
+    if has_onnxruntime():
+        a = pair.before.sessions.by_onnxruntime(given)
+        if a.arrays is not None:
+            b = pair.after.sessions.by_onnxruntime(given)
+            if b.lacks:
+                return None
+            how = _difference(a, b, loose)
+            if not how or how == "rounding":
+                return how, ""
+            return _second(pair, given, loose, f"onnxruntime: {how}", a, b)
+        if not a.lacks:
+            return None
+    elif seen > 3:
+        return None
+    a = pair.before.sessions.by_reference(given)
+    if a.arrays is None:
+        return None
+    b = pair.after.sessions.by_reference(given)
+    how = _difference(a, b, loose)
+    if how in ("", "rounding"):
+        return how, ""
+    # the reference evaluator alone is a weak judge: it lacks what it should refuse
+    return ("" if how.startswith("refused") or b.lacks else "wrong"), f"reference: {how}; {_both(a, b)}"
+
+
+def _difference(a: Ran, b: Ran, loose: bool) -> str:
+    assert a.arrays is not None
+    if b.arrays is None:
+        return f"refused after ({b.refusal[:200]})"
+    how = apart(a.arrays, b.arrays)
+    if loose and how == "value":
+        with np.errstate(all="ignore"):
+            near = all(
+                np.allclose(x.astype(np.float64), y.astype(np.float64), 1e-2, 1e-2, equal_nan=True)
+                or not (np.isfinite(x).all() and np.isfinite(y).all())
+                for x, y in zip(a.arrays, b.arrays, strict=True)
+                if x.dtype.kind == "f"
+            )
+        return "rounding" if near else how
+    return how
+
+
+def _second(pair: Pair, given: Mapping[str, Array], loose: bool, first: str, a: Ran, b: Ran) -> tuple[str, str]:
+    """Return the outcome where onnxruntime finds a difference: what the reference evaluator says counts too."""
+    if apart_from_itself(pair.before, given, a):
+        return "random", ""
+    x, y = pair.before.sessions.by_reference(given), pair.after.sessions.by_reference(given)
+    text = f"{first}; {_both(a, b)}"
+    if x.arrays is None or (y.arrays is None and y.lacks):
+        return "wrong", f"{text}; the reference evaluator does not judge: {(x.refusal or y.refusal)[:100]}"
+    how = _difference(x, y, loose)
+    if how in ("", "rounding"):
+        return "disputed", f"{text}; the reference evaluator: equal, {_text(x)}"
+    return "wrong", f"{text}; the reference evaluator: {how}, {_both(x, y)}"
+
+
+def apart_from_itself(side: Side, given: Mapping[str, Array], a: Ran) -> bool:
+    """Return whether a second run computes something else."""
+    again = side.sessions.by_onnxruntime(given)
+    return again.arrays is None or a.arrays is None or apart(a.arrays, again.arrays) not in ("", "rounding")
+
+
+def judged_witness(pair: Pair, found: Any, rnd: random.Random) -> tuple[str, str]:
+    """Return the outcome of a REFUTED, and a text: the witness is replayed."""
+    witness = found.witness
+    if witness is None:
+        return "wrong", "REFUTED without a witness"
+    at = {str(symbol): value for symbol, value in witness.dims.items()}
+    names = dims_of(pair.before.proto)
+    if any(n not in at for n in names):
+        at = {**dict.fromkeys(names, 1), **at}
+    texts, verdicts = [], []
+    for k in range(1 if witness.inputs else 3):
+        given = arrays(pair.before.proto, at, rnd, pair.data) | {name: array for name, array in witness.inputs.items()}
+        if k == 0 and not witness.inputs:
+            given = arrays(pair.before.proto, at, random.Random(1), pair.data)
+        verdict, text = _replayed(pair, given)
+        if verdict == "":
+            return "", ""
+        verdicts.append(verdict)
+        texts.append(f"{_shown(given)}: {text}")
+    outcome = min(verdicts, key=("disputed", "not judged", "wrong").index)
+    return outcome, f"witness at {at}: {texts[verdicts.index(outcome)]}"
+
+
+def _replayed(pair: Pair, given: Mapping[str, Array]) -> tuple[str, str]:
+    """Return "" if a runtime shows the difference that the witness states, else the outcome and a text."""
+    sides = pair.before.sessions, pair.after.sessions
+    x, y = (s.by_reference(given) for s in sides)
+    theirs = _outcome(x, y)
+    if not has_onnxruntime():
+        return (
+            ("" if theirs == "differ" else "not judged", "") if theirs != "equal" else ("wrong", f"equal: {_text(x)}")
+        )
+    a, b = (s.by_onnxruntime(given) for s in sides)
+    ours = _outcome(a, b)
+    text = f"onnxruntime {ours}: {_both(a, b)}; reference {theirs}: {_both(x, y)}"
+    if ours == "differ":
+        return "", ""
+    if ours in ("equal", "outside"):
+        return ("disputed" if theirs == "differ" else "wrong"), text
+    return ("" if theirs == "differ" else "wrong" if theirs == "equal" else "not judged"), text
+
+
+def _outcome(a: Ran, b: Ran) -> str:
+    if a.arrays is None:
+        return "lacks" if a.lacks else "outside"
+    if b.arrays is None:
+        return "lacks" if b.lacks else "differ"
+    how = apart(a.arrays, b.arrays)
+    return "equal" if how == "" else "differ"
+
+
+def _both(a: Ran, b: Ran) -> str:
+    return f"before {_text(a)} | after {_text(b)}"
+
+
+def _text(ran: Ran) -> str:
+    if ran.arrays is None:
+        return f"refused ({' '.join(ran.refusal.split())[:160]})"
+    return ", ".join(
+        f"{a.dtype}{list(a.shape)} {np.array2string(a.ravel()[:12], max_line_width=200)}" for a in ran.arrays
+    )
+
+
+def _shown(given: Mapping[str, Array]) -> str:
+    return "; ".join(
+        f"{name} {a.dtype}{list(a.shape)} {np.array2string(a.ravel()[:12], max_line_width=200)}"
+        for name, a in given.items()
+    )
+
+
+def drawn_laws(rnd: random.Random) -> tuple[str, ...]:
+    """Return the laws to grant: mostly none, one, or all."""
+    return rnd.choice(((), (), (), (), (rnd.choice(LAWS),), LAWS))

@@ -1,0 +1,135 @@
+"""Models in runtimes: onnxruntime without its optimisation, and the reference evaluator of the package ``onnx``."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+Arrays = Mapping[str, Array]
+
+# what a message says if the runtime lacks something, and the model may be a good one
+_LACKS = ("NOT_IMPLEMENTED", "NotImplemented", "under development", "No implementation", "not supported", "unsupported",
+          "No Op registered", "unable to load", "bad_alloc", "MemoryError", "not implemented")  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What a runtime makes of a model and inputs: arrays, or why it refuses; `lacks` if it cannot judge."""
+
+    arrays: list[Array] | None
+    refusal: str = ""
+
+    @property
+    def lacks(self) -> bool:
+        """Whether the runtime has no kernel for this, which says nothing about the model."""
+        return self.arrays is None and any(text in self.refusal for text in _LACKS)
+
+
+def has_onnxruntime() -> bool:
+    """Return whether onnxruntime is installed."""
+    return find_spec("onnxruntime") is not None
+
+
+class Sessions:
+    """One model in the runtimes that are installed."""
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+
+    @cached_property
+    def _onnxruntime(self) -> Any:
+        ort = import_module("onnxruntime")
+        ort.set_default_logger_severity(4)
+        options = ort.SessionOptions()
+        options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        options.log_severity_level = 4
+        data = self.model.SerializeToString()
+        try:
+            return ort.InferenceSession(data, options, providers=["CPUExecutionProvider"])
+        except Exception as error:  # each of its errors is a refusal
+            return f"{type(error).__name__}: {error}"
+
+    @cached_property
+    def _reference(self) -> Any:
+        try:
+            return import_module("onnx.reference").ReferenceEvaluator(self.model)
+        except Exception as error:
+            return f"{type(error).__name__}: {error}"
+
+    def by_onnxruntime(self, given: Arrays) -> Ran:
+        """Return what onnxruntime computes."""
+        return _ran(self._onnxruntime, self.model, given)
+
+    def by_reference(self, given: Arrays) -> Ran:
+        """Return what the reference evaluator computes; it accepts much that the standard forbids."""
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            return _ran(self._reference, self.model, given)
+
+
+def _ran(session: Any, model: Any, given: Arrays) -> Ran:
+    if isinstance(session, str):
+        return Ran(None, session)
+    try:
+        made = session.run(None, {x.name: given[x.name] for x in model.graph.input})
+    except Exception as error:
+        return Ran(None, f"{type(error).__name__}: {error}")
+    if not all(isinstance(a, np.ndarray | np.generic) for a in made):
+        return Ran(None, "NotImplemented: an output is no array")
+    return Ran([np.asarray(a) for a in made])
+
+
+def apart(left: list[Array], right: list[Array]) -> str:
+    """Return how outputs differ: "" (the same bits; NaN is NaN), "type", "shape", "rounding" or "value"."""
+    worst = ""
+    for a, b in zip(left, right, strict=True):
+        if a.dtype != b.dtype:
+            return "type"
+        if a.shape != b.shape:
+            return "shape"
+        found = _bits_apart(a, b)
+        worst = "value" if "value" in (found, worst) else found or worst
+    return worst
+
+
+def _bits_apart(a: Array, b: Array) -> str:
+    if a.dtype.kind in "USO":
+        return "" if a.tolist() == b.tolist() else "value"
+    if a.dtype.kind in "biu" or a.dtype.itemsize == 1 or "int" in a.dtype.name:
+        return (
+            ""
+            if np.array_equal(a.view(_unsigned(a)) if a.ndim else a, b.view(_unsigned(b)) if b.ndim else b)
+            else "value"
+        )
+    with np.errstate(all="ignore"):
+        if a.dtype.kind == "c":
+            a, b = np.stack([a.real, a.imag]), np.stack([b.real, b.imag])
+        wide_a, wide_b = a.astype(np.float64), b.astype(np.float64)
+        nan = np.isnan(wide_a)
+        if not np.array_equal(nan, np.isnan(wide_b)):
+            return "value"
+        same = nan | ((wide_a == wide_b) & (np.signbit(wide_a) == np.signbit(wide_b)))
+        if same.all():
+            return ""
+        size = np.maximum(np.abs(wide_a), np.abs(wide_b))
+        unit = {"float64": 2.0**-52, "float32": 2.0**-23, "float16": 2.0**-10, "bfloat16": 2.0**-7}.get(
+            a.dtype.name, 0.1
+        )
+        scale = float(np.max(size[np.isfinite(size)], initial=0.0))
+        # beside the largest element: terms of a sum may cancel
+        near = np.isfinite(size) & (np.abs(wide_a - wide_b) <= 4 * unit * np.maximum(size, min(scale, 16.0)))
+        zero = (wide_a == 0) & (wide_b == 0)
+        return "rounding" if (same | (near & ~zero)).all() else "value"
+
+
+def _unsigned(a: Array) -> Any:
+    return np.dtype(f"u{a.dtype.itemsize}")
