@@ -1,14 +1,14 @@
 """The error tree.  Every error raised on purpose is a `SymlayoutError` and also a builtin.
 
 The root, `CompilerError` and `ProcessorError` live in the backend, which never imports this package.
-The functions `shortened`, `shown` and `printable` write foreign texts and values for messages.
+The functions `legible`, `shortened`, `one_line`, `shown` and `printable` write foreign texts and values for messages.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from symlayout_codegen.errors import CompilerError, ProcessorError, SymlayoutError
+from symlayout_codegen.errors import CompilerError, ProcessorError, SymlayoutError, legible
 
 __all__ = [
     "ArrayError",
@@ -21,6 +21,8 @@ __all__ = [
     "ShapeError",
     "SymlayoutError",
     "UnknownOpError",
+    "legible",
+    "one_line",
     "printable",
     "shortened",
     "shown",
@@ -38,6 +40,17 @@ def shortened(text: str, most: int = 80) -> str:
     ('space_to…', 'flip')
     """
     return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def one_line(text: str, most: int = 80) -> str:
+    r"""Return a foreign text for a line of a report: shortened, `legible`, and with its ends of lines escaped.
+
+    Examples
+    --------
+    >>> print(one_line("a\nPROVED"))
+    a\nPROVED
+    """
+    return legible(shortened(text, most)).replace("\n", "\\n")
 
 
 def shown(value: object) -> str:
@@ -58,8 +71,8 @@ def shown(value: object) -> str:
 
 
 def printable(error: Exception) -> str:
-    """Return the text of another package's error: shortened, on one line, without what a terminal would obey."""
-    return "".join(c if c.isprintable() else "?" for c in shortened(str(error), 200))
+    """Return the text of another package's error, on one line."""
+    return one_line(str(error), 200)
 
 
 class ShapeError(SymlayoutError, ValueError):

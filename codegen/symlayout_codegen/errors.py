@@ -9,8 +9,27 @@ from __future__ import annotations
 _SHOWN, _SHOWN_LINES = 2000, 20  # characters and lines of a log
 
 
+def legible(text: str) -> str:
+    r"""Return *text* with each character that a terminal may obey, and that is no end of a line, as Python writes it.
+
+    Names in files of strangers may have any characters.  Each text that leaves the program goes through this function.
+
+    Examples
+    --------
+    >>> print(legible("\x1b[2Jname\u202e"))
+    \x1b[2Jname\u202e
+    """
+    return text if text.isprintable() else "".join(map(_legible, text))
+
+
+def _legible(c: str) -> str:
+    return c if c.isprintable() or c == "\n" else c.encode("unicode_escape", "surrogatepass").decode("ascii")
+
+
 class SymlayoutError(Exception):
     """Base class of every error that symlayout raises on purpose.
+
+    Its text is `legible`.
 
     Each is also a builtin: ``ShapeError`` is a ValueError, ``ArrayError`` a TypeError, and so on.
 
@@ -19,6 +38,9 @@ class SymlayoutError(Exception):
     >>> issubclass(CompilerError, SymlayoutError) and issubclass(CompilerError, RuntimeError)
     True
     """
+
+    def __str__(self) -> str:
+        return legible(super().__str__())
 
 
 class CompilerError(SymlayoutError, RuntimeError):
@@ -36,7 +58,7 @@ class CompilerError(SymlayoutError, RuntimeError):
     """
 
     def __init__(self, message: str, log: str = "") -> None:
-        shown = "".join(c if c.isprintable() or c == "\n" else "?" for c in log[:_SHOWN]).splitlines()[:_SHOWN_LINES]
+        shown = legible(log[:_SHOWN]).splitlines()[:_SHOWN_LINES]
         super().__init__("\n    ".join([f"{message}\n  in:", *shown]) if shown else message)
         self.log = log
 

@@ -23,7 +23,7 @@ import numpy as np
 
 import symlayout as sl
 from symlayout.commands import subject
-from symlayout.commands.output.report import Report, columns
+from symlayout.commands.output.report import ExitStatus, Report, columns
 from symlayout.commands.peers.program import Chain, Move
 from symlayout.commands.peers.rivals import OF_FRAMEWORK, RIVALS, installed
 from symlayout.commands.peers.task import Call, Task, agrees
@@ -102,7 +102,7 @@ def run(arguments: argparse.Namespace) -> Report:
             name: {"median": medians[name], "least": min(taken), "rounds": len(taken)} for name, taken in times.items()
         },
     }  # fmt: skip
-    return Report(columns(rows), data, holds="kernel" not in differs)
+    return Report(columns(rows), data, ExitStatus.FAILS if "kernel" in differs else ExitStatus.HOLDS)
 
 
 def enlarged(t: sl.Tensor, itemsize: int) -> tuple[sl.Tensor, dict[str, int]]:

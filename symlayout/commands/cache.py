@@ -17,7 +17,7 @@ from datetime import datetime
 
 from symlayout.commands import cache_folder
 from symlayout.commands.cache_folder import Entry
-from symlayout.commands.output.report import Report, columns
+from symlayout.commands.output.report import ExitStatus, Report, columns
 from symlayout_codegen.jit import cache as store
 
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
@@ -48,13 +48,13 @@ def run(arguments: argparse.Namespace) -> Report:
     rows.append(("refused", "\n".join(entry.path.name for entry in refused) or "none"))
     data["refused"] = [entry.path.name for entry in refused]
     if arguments.action == "verify":
-        return Report(columns(rows), data, holds=not refused)
+        return Report(columns(rows), data, ExitStatus.FAILS if refused else ExitStatus.HOLDS)
     unwanted = entries if arguments.all else _unwanted(entries, refused, arguments.max_bytes)
     leftovers = store.remove_stale(root, store.STAGING) if state == "ready" else 0
     removed = [entry for entry in unwanted if _remove(entry)]
     rows += [("removed", str(len(removed))), ("leftovers", str(leftovers))]
     data |= {"removed": [entry.path.name for entry in removed], "leftovers": leftovers}
-    return Report(columns(rows), data, holds=len(removed) == len(unwanted))
+    return Report(columns(rows), data, ExitStatus.HOLDS if len(removed) == len(unwanted) else ExitStatus.ERROR)
 
 
 def _unwanted(entries: list[Entry], refused: list[Entry], limit: int | None) -> list[Entry]:

@@ -8,6 +8,7 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
+from symlayout.errors import one_line
 from symlayout_codegen.jit.cache import SOURCE
 
 
@@ -80,4 +81,4 @@ def _title(source: Path) -> str:
     except OSError:
         return ""
     found = re.search(r"^ \* \w+ : (.{1,100})", text, re.MULTILINE)
-    return "".join(c if c.isprintable() else "?" for c in found[1]) if found else ""
+    return one_line(found[1], 100) if found else ""

@@ -1,7 +1,6 @@
 """The command line ``symlayout COMMAND ...``.  Each command is a module of `symlayout.commands`.
 
-Exit status: 0 the claim holds, or the work is done; 1 the claim does not hold, or the work cannot be done;
-2 the command line is wrong; 130 interrupted.
+`symlayout.commands.output.report.ExitStatus` has the exit statuses.
 """
 
 from __future__ import annotations
@@ -11,10 +10,12 @@ import difflib
 import json
 import os
 import re
+import signal
 import sys
+import threading
 import warnings
-from collections.abc import Sequence
-from contextlib import nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from types import ModuleType
 from typing import NoReturn, TextIO
 
@@ -38,9 +39,9 @@ from symlayout.commands import help as help_command
 from symlayout.commands.output import paint
 from symlayout.commands.output.describe import add_common
 from symlayout.commands.output.progress import progress
-from symlayout.commands.output.report import Report
+from symlayout.commands.output.report import ExitStatus, Report, columns
 from symlayout.commands.subject import SEPARATOR
-from symlayout.errors import SymlayoutError, shown
+from symlayout.errors import SymlayoutError, legible, shown
 
 COMMANDS: dict[str, ModuleType] = {
     module.__name__.rpartition(".")[2]: module
@@ -61,17 +62,16 @@ COMMANDS: dict[str, ModuleType] = {
         help_command,
     )
 }
-EXAMPLES = """
+EXAMPLES = f"""
 for example:
   symlayout infer "N,C,2*h,2*w" "onnx:SpaceToDepth(blocksize=2)" "transpose(0,2,3,1)"
   symlayout prove "N,H,W,C" "space_to_batch([2,2], [[1,1],[1,1]])" "batch_to_space([2,2], [[1,1],[1,1]])"
   symlayout show "H,W" "pad(1)" "flip(0)" --svg map.svg
   symlayout help explain
 
-exit status: 0 the claim holds, or the work is done; 1 the claim does not hold, or the work cannot be done;
-             2 the command line is wrong; 3 it is not known whether the claim holds
+exit status:
+{columns([(f"  {status}", status.meaning) for status in ExitStatus])}
 """
-HOLDS, FAILS, USAGE, UNDECIDED, INTERRUPTED = 0, 1, 2, 3, 130
 
 
 class UsageError(Exception):
@@ -111,24 +111,24 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise argparse.ArgumentError(
                 None, f"-- separates the two sides of prove; {arguments.command} does not take it"
             )
-        with warnings.catch_warnings():
+        with _leaving_when_terminated(), warnings.catch_warnings():
             warnings.showwarning = _show_warning
             with nullcontext() if arguments.command == "bench" else progress(arguments.command, sys.stderr):
                 report: Report = COMMANDS[arguments.command].run(arguments)
         _print(report, as_json)
-        return UNDECIDED if report.undecided else HOLDS if report.holds else FAILS
+        return report.status
     except argparse.ArgumentError as error:
         return _refuse_usage(UsageError(error.message, prog), as_json)
     except UsageError as error:
         return _refuse_usage(error, as_json)
     except SystemExit as leaving:  # argparse: --help and --version
-        return leaving.code if isinstance(leaving.code, int) else USAGE
+        return leaving.code if isinstance(leaving.code, int) else ExitStatus.USAGE
     except BrokenPipeError:
         # The reader of standard output is gone: discard what Python still buffers for it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return FAILS
+        return ExitStatus.ERROR
     except KeyboardInterrupt:
-        return INTERRUPTED
+        return ExitStatus.INTERRUPTED
     except (SymlayoutError, OSError, MemoryError) as error:
         return _refuse(error, "\n  ".join([str(error), *getattr(error, "__notes__", ())]), as_json)
     except Exception as error:  # a defect of symlayout: print one message instead of a traceback
@@ -136,6 +136,23 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         defect = f"{error}\n  help: this is a defect of symlayout; SYMLAYOUT_TRACEBACK=1 shows where it is"
         return _refuse(error, defect, as_json)
+
+
+@contextmanager
+def _leaving_when_terminated() -> Iterator[None]:
+    """Let SIGTERM end the block as an error does, so that a file is complete or removed."""
+    if threading.current_thread() is not threading.main_thread():  # only that one may set handlers
+        yield
+        return
+
+    def leave(*_: object) -> NoReturn:
+        raise SystemExit(ExitStatus.TERMINATED)
+
+    before = signal.signal(signal.SIGTERM, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -201,15 +218,15 @@ def _refuse(error: Exception, message: str, as_json: bool) -> int:
         _print_error(name, kind, message)
     text = f"{name}{f' ({kind})' if kind else ''}: {message}".rstrip(": ")
     paint.write(text, sys.stderr, paint.ERROR)
-    return FAILS
+    return ExitStatus.ERROR
 
 
 def _refuse_usage(error: UsageError, as_json: bool) -> int:
     """Print what is wrong with the command line and whose help to read, and return the exit status."""
     if as_json:
         _print_error("UsageError", None, str(error))
-    print(f"{error.prog}: {error}\n  help: {error.prog} --help", file=sys.stderr)
-    return USAGE
+    print(f"{error.prog}: {legible(str(error))}\n  help: {error.prog} --help", file=sys.stderr)
+    return ExitStatus.USAGE
 
 
 def _print_error(name: str, kind: str | None, message: str) -> None:
@@ -227,4 +244,4 @@ def _show_warning(
     line: str | None = None,
 ) -> None:
     """Print a warning without its source line."""
-    print(f"{category.__name__}: {message}", file=sys.stderr)
+    print(f"{category.__name__}: {legible(str(message))}", file=sys.stderr)

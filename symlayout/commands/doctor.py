@@ -20,7 +20,7 @@ import numpy as np
 
 import symlayout as sl
 from symlayout.commands import cache_folder
-from symlayout.commands.output.report import Report, columns
+from symlayout.commands.output.report import ExitStatus, Report, columns
 from symlayout.errors import CompilerError, ProcessorError
 from symlayout_codegen.jit import trampoline
 from symlayout_codegen.jit.cache import cache_root
@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> Report:
         "cache": {"path": str(cache), "state": state},
         "peers": peers,
     }
-    return Report(columns(rows), data, holds=not problem and not unusable)
+    return Report(columns(rows), data, ExitStatus.FAILS if problem or unusable else ExitStatus.HOLDS)
 
 
 def _listed(versions: dict[str, str]) -> str:

@@ -14,11 +14,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from symlayout.commands.output.describe import Described, describe_all
-from symlayout.commands.output.report import Report, columns
+from symlayout.commands.output.report import ExitStatus, Report, columns
 from symlayout.commands.output.schemas import ERROR, SCHEMAS, Schema
 from symlayout.errors import UnknownOpError, shown
 
-HEAD = """# The command line
+HEAD = f"""# The command line
 
 Written by `symlayout help --markdown`. Most commands take a shape and steps, such as
 `"N,C,2*h,2*w" "space_to_depth(2)"`, or a model (`model.xml`, `model.onnx`) and steps. `-` reads them from the lines of
@@ -26,11 +26,7 @@ standard input. `symlayout ops` lists the operations.
 
 | exit status | meaning |
 |---|---|
-| 0 | the claim holds, or the work is done |
-| 1 | the claim does not hold, or the work cannot be done |
-| 2 | the command line is wrong |
-| 3 | it is not known whether the claim holds |
-| 130 | interrupted |
+{chr(10).join(f"| {status} | {status.meaning} |" for status in ExitStatus)}
 
 Progress goes to standard error. Progress and colours appear only on a terminal; `NO_COLOR` turns colours off.
 `symlayout completion bash` prints the completion for a shell (also `zsh`, `fish`).

@@ -17,7 +17,7 @@ from typing import Any
 import symlayout as sl
 from symlayout.commands import subject
 from symlayout.commands.output import model_table
-from symlayout.commands.output.report import Report, columns
+from symlayout.commands.output.report import Report, columns, exit_status
 from symlayout.errors import FormatError
 from symlayout.models.write_onnx import write_shapes
 from symlayout.show import wording
@@ -60,8 +60,7 @@ def run(arguments: argparse.Namespace) -> Report:
         return Report(columns(rows), data)
     solution = sl.solve_shape(t, arguments.solve)
     rows += solution_rows(solution)
-    solved = solution.status in (sl.Status.UNIQUE, sl.Status.FAMILY)
-    return Report(columns(rows), {**data, "solve": solution_data(solution)}, solved)
+    return Report(columns(rows), {**data, "solve": solution_data(solution)}, exit_status(solution.status))
 
 
 def _is_whole_model(arguments: argparse.Namespace) -> bool:

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 
 from symlayout.commands import subject
 from symlayout.commands.output import ops_page
-from symlayout.commands.output.report import Report, columns
+from symlayout.commands.output.report import ExitStatus, Report, columns
 from symlayout.frontends import registry
 
 
@@ -44,7 +44,9 @@ def run(arguments: argparse.Namespace) -> Report:
     described = [_describe(name) for name in names]
     rows = [(op.name, f"({', '.join(op.parameters)})  {op.summary}".rstrip()) for op in described]
     data = {"ops": [asdict(op) for op in described]}
-    return Report(columns(rows) or "no operation has such a name", data, holds=bool(names))
+    return Report(
+        columns(rows) or "no operation has such a name", data, ExitStatus.HOLDS if names else ExitStatus.FAILS
+    )
 
 
 def _describe(name: str) -> _Op:

@@ -2,8 +2,8 @@
 
 The steps after -- are the right side. Without them, the right side is the input itself. With -, it may
 also stand on a line of standard input.
-Exit status 0 is PROVED. Exit status 1 is UNKNOWN, or REFUTED with the smallest dims and the coordinate where
-the two sides differ.
+Exit status 0 is PROVED, 1 is REFUTED with the smallest dims and the coordinate where the two sides differ, and 3 is
+UNKNOWN.
 
 for example:
   symlayout prove "N,H,W,C" "space_to_batch([2,2], [[1,1],[1,1]])" "batch_to_space([2,2], [[1,1],[1,1]])"
@@ -17,7 +17,7 @@ import argparse
 
 import symlayout as sl
 from symlayout.commands import subject
-from symlayout.commands.output.report import Report
+from symlayout.commands.output.report import Report, exit_status
 from symlayout.errors import FormatError
 from symlayout.show import wording
 
@@ -67,4 +67,4 @@ def run(arguments: argparse.Namespace) -> Report:
     headline = proof.verdict.value.upper()
     if not text.upper().startswith(headline):
         text = f"{headline}\n{text}"
-    return Report(text, data, holds=proof.verdict is sl.Verdict.PROVED)
+    return Report(text, data, exit_status(proof.verdict))

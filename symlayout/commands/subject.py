@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import symlayout as sl
-from symlayout.errors import FormatError, SymlayoutError, UnknownOpError, shortened, shown
+from symlayout.errors import FormatError, SymlayoutError, UnknownOpError, one_line, shortened, shown
 from symlayout.frontends import registry
 from symlayout.language.grammar_trees import ParsedStep
 from symlayout.language.parse import evaluate, names_of, parse_shape, parse_step
@@ -320,7 +320,7 @@ def _dim(name: str, given: Any) -> Any:
 
 def _model_output(path: str, name: str | None, known: Mapping[str, Any]) -> sl.Tensor:
     outputs = sl.load(path, dims=known)
-    names = ", ".join(outputs)
+    names = ", ".join(map(one_line, outputs))
     if name is None and len(outputs) != 1:
         raise FormatError(f"{path} has {len(outputs)} outputs\n  known: {names}\n  help: choose one with --output")
     if name is not None and name not in outputs:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 
 import symlayout as sl
-from symlayout.commands.output.report import Report
+from symlayout.commands.output.report import Report, exit_status
 from symlayout.proof.laws import LAWS
 
 
@@ -40,7 +40,6 @@ def run(arguments: argparse.Namespace) -> Report:
     text = found.explain()
     if witness is not None and arguments.witness is not None:
         text += f"\n  inputs: {witness.save(arguments.witness)}"
-    proved = found.verdict is sl.Verdict.PROVED
     data = {
         "verdict": found.verdict.value,
         "outputs": {name: verdict.value for name, verdict in found.outputs.items()},
@@ -59,4 +58,4 @@ def run(arguments: argparse.Namespace) -> Report:
         },
         "explanation": text,
     }
-    return Report(text, data, holds=proved, undecided=found.verdict is sl.Verdict.UNKNOWN)
+    return Report(text, data, exit_status(found.verdict))

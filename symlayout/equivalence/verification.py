@@ -11,6 +11,7 @@ import numpy as np
 
 from symlayout.algebra.facts import Facts
 from symlayout.equivalence.data_extents import certificate_of_data
+from symlayout.errors import legible, one_line
 from symlayout.proof.attempts import pairs_of
 from symlayout.proof.certificate.computed import certificate_of_computed
 from symlayout.proof.certificate.computed_claims import sealed
@@ -66,7 +67,7 @@ class ModelWitness:
 
     def __str__(self) -> str:
         at = ", ".join(f"{symbol} = {value}" for symbol, value in self.dims.items())
-        where = f"output {self.output}" + (f" at {self.coord}" if self.coord is not None else "")
+        where = f"output {one_line(self.output)}" + (f" at {self.coord}" if self.coord is not None else "")
         return f"{at + ': ' if at else ''}{where} is {_text(self.left)} before and {_text(self.right)} after"
 
     def save(self, folder: str | os.PathLike[str]) -> Path:
@@ -198,18 +199,22 @@ class Verification:
         """Return the verdicts as text: each output, the witness, and where the models part."""
         lines = [f"{self.verdict.name}: {_SENTENCES[self.verdict]}"]
         unproved = {name: proof for name, proof in self.proofs.items() if proof.verdict is not Verdict.PROVED}
-        lines += [f"  {name}: {proof.conclusion}" for name, proof in unproved.items()]
+        lines += [f"  {one_line(name)}: {proof.conclusion}" for name, proof in unproved.items()]
         if self.laws:
             lines.append(f"  under the laws: {', '.join(self.laws)}")
         if self.formulas:
             lines.append(f"  equal by formula: {', '.join(self.formulas)} (rounding may differ)")
         for name, (absolute, relative) in self.differences.items() if self.laws else ():
-            lines.append(f"  at sampled inputs, {name} differs by {absolute:.1e}, {relative:.1e} of its largest value")
+            lines.append(
+                f"  at sampled inputs, {one_line(name)} differs by {absolute:.1e}, {relative:.1e} of its largest value"
+            )
         if self.witness is not None:
             lines.append(f"  witness: {self.witness}")
         if self.region is not None:
-            lines.append(f"  the first values that differ or were not decided: {self.region[0]} and {self.region[1]}")
-        return "\n".join(lines)
+            lines.append(
+                f"  the first values that differ or were not decided: {' and '.join(map(one_line, self.region))}"
+            )
+        return legible("\n".join(lines))
 
     def __str__(self) -> str:
         return self.explain()

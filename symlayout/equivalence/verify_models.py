@@ -22,7 +22,7 @@ from symlayout.equivalence.data_extents import (
 from symlayout.equivalence.run_models import TwoRuns
 from symlayout.equivalence.valid_sizes import facts_of, refused_after
 from symlayout.equivalence.verification import ModelClaim, ModelWitness, OutputProofs, Verification
-from symlayout.errors import FormatError, ShapeError, SymlayoutError, shortened
+from symlayout.errors import FormatError, ShapeError, SymlayoutError, one_line, shortened
 from symlayout.language.sympy_bridge import symbol_of
 from symlayout.models.model import Model
 from symlayout.proof.added_zeros import without_added_zeros
@@ -289,7 +289,7 @@ def _matched(
         return [(name, name) for name in left if name in right] + _spare(left, right)
     if left.keys() != right.keys():
         apart = ", ".join(sorted(left.keys() ^ right.keys()))
-        raise FormatError(f"{what} {shortened(apart, 200)} is in one model only\n  help: match them by position")
+        raise FormatError(f"{what} {one_line(apart, 200)} is in one model only\n  help: match them by position")
     return [(name, name) for name in left]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from symlayout.algebra.facts import Requirement
-from symlayout.errors import FormatError, shortened
+from symlayout.errors import FormatError, one_line, shortened
 from symlayout.show import wording
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.computation import constant
@@ -75,7 +75,7 @@ class ModelNode:
         return f"{_FRAMEWORKS.get(self.domain, self.domain)}:{self.op_type}"
 
     def __str__(self) -> str:
-        return f"node {shortened(self.name or next(iter(self.outputs), ''))!r}, {shortened(self.op_type, 40)}"
+        return f"node {shortened(self.name or next(iter(self.outputs), ''))!r}, {one_line(self.op_type, 40)}"
 
 
 class Tensors(Mapping[str, Tensor]):
@@ -175,12 +175,13 @@ class Model:
             The graph has no value with this name, or its rank is not known.
         """
         value = self.tensors[name]
-        lines = [f"{name}: {_shape(value)}"]
+        lines = [f"{one_line(name)}: {_shape(value)}"]
         steps = 0
         at: str | None = name
         while at is not None and (node := self.producer(at)) is not None and steps < _STEPS:
-            read = [f"{n} {_shape(self.tensors[n])}" for n in node.inputs if n in self.tensors]
-            lines.append(f"  {at} {_shape(self.tensors[at])} = {node.op_type}({', '.join(read)})")
+            read = [f"{one_line(n)} {_shape(self.tensors[n])}" for n in node.inputs if n in self.tensors]
+            made = f"{one_line(at)} {_shape(self.tensors[at])}"
+            lines.append(f"  {made} = {one_line(node.op_type)}({', '.join(read)})")
             at = next((n for n in node.inputs if n in self.tensors and self.tensors[n].values is None), None)
             steps += 1
         for r, nodes in zip(value.requires, self.asked_by(value), strict=True):
@@ -191,7 +192,7 @@ class Model:
     def demanding(self) -> list[tuple[str, Tensor]]:
         """Return the nodes that state requirements, in order: how texts call them, and what they compute."""
         values = [(name, self.tensors[name]) for name in self.demands if name in self.tensors]
-        return [(str(self.producer(name) or f"input {name}"), t) for name, t in values]
+        return [(str(self.producer(name) or f"input {one_line(name)}"), t) for name, t in values]
 
     def asked_by(self, t: Tensor) -> list[list[str]]:
         """Return for each requirement of *t*, a value of the model, the nodes that state it or a part of it."""
@@ -199,8 +200,8 @@ class Model:
         return [[nodes[k][0] for k in numbers] for numbers in origins(t.facts, [value.facts for _, value in nodes])]
 
     def __repr__(self) -> str:
-        inputs = ", ".join(f"{n} {_shape(t)}" for n, t in self.inputs.items())
-        outputs = ", ".join(f"{n} {_shape(t)}" for n, t in self.outputs.items())
+        inputs = ", ".join(f"{one_line(n)} {_shape(t)}" for n, t in self.inputs.items())
+        outputs = ", ".join(f"{one_line(n)} {_shape(t)}" for n, t in self.outputs.items())
         return f"Model({inputs} -> {outputs}; {len(self.nodes)} nodes)"
 
 

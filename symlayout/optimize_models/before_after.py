@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from symlayout.errors import shortened
+from symlayout.errors import one_line
 from symlayout.optimize_models.changed_regions import ChangedRegion, RegionNode
 from symlayout.show.layered_graph import BoxGraph, GraphBox, LayeredGraph
 from symlayout.show.svg import Canvas, width_of
@@ -14,6 +14,7 @@ _NOTE = 200  # the least width of a side, for the words below it
 _MOST_REGIONS = 12
 _MOST_NODES = 60  # of a side
 _LABEL = 20  # characters in a box
+_TITLE = 400  # characters of what a box says when it is pointed at
 
 
 def picture(title: str, lines: Sequence[str], regions: Sequence[ChangedRegion], made_by: str = "") -> str:
@@ -70,7 +71,7 @@ def _layout(nodes: Sequence[RegionNode]) -> LayeredGraph:
         edges.update({(made[name], k): None for name in node.inputs if name in made})
         made.update(dict.fromkeys(node.outputs, k))
         moved = f"moves {node.bytes} bytes" if node.bytes else "computes"
-        title = f"{node.op} {', '.join(node.outputs)}: {node.shape}, {moved}"
-        lines = shortened(node.op, _LABEL), shortened(node.shape, _LABEL)
+        title = one_line(f"{node.op} {', '.join(node.outputs)}: {node.shape}, {moved}", _TITLE)
+        lines = one_line(node.op, _LABEL), one_line(node.shape, _LABEL)
         boxes.append(GraphBox(lines, "move" if node.bytes else "compute", title=title))
     return LayeredGraph(BoxGraph(tuple(boxes), tuple(edges)))

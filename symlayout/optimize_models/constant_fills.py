@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symlayout.errors import shortened
+from symlayout.errors import one_line
 from symlayout.models.model import Model
 from symlayout.optimize_models.movement_cost import Movement, cost_of
 from symlayout.optimize_models.movement_regions import is_end
@@ -52,7 +52,7 @@ def make_fills(model: Model, untouched: Set[str] = frozenset()) -> tuple[ModelPr
                 node.output[list(node.output).index(name)] = graph.new_name(f"{name}_before")
                 graph.insert(new, before=node)
                 changes.append(
-                    Rewritten(name, f"{shortened(name)} is one constant everywhere: ConstantOfShape", ends=(name,))
+                    Rewritten(name, f"{one_line(name)} is one constant everywhere: ConstantOfShape", ends=(name,))
                 )
     return graph.finish(), changes
 

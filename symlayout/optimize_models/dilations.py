@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symlayout.errors import SymlayoutError, shortened
+from symlayout.errors import SymlayoutError, one_line
 from symlayout.maps.gather_elements import numbers_read
 from symlayout.models.model import Model
 from symlayout.ops.transpose import transpose
@@ -99,9 +99,7 @@ class _Regions:
             if found is not None:
                 fit, proof = found
                 self._apply(node, source, end, fit)
-                text = (
-                    f"{shortened(end)} from {shortened(source)}: space to batch, Conv, batch to space became dilations"
-                )
+                text = f"{one_line(end)} from {one_line(source)}: space to batch, Conv, batch to space became dilations"
                 return Rewritten(end, f"{text} {fit.dilations}", (proof,))
         return None
 

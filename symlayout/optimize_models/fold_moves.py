@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symlayout.errors import SymlayoutError, shortened
+from symlayout.errors import SymlayoutError, one_line
 from symlayout.models.model import Model
 from symlayout.ops.broadcast import broadcast_to
 from symlayout.ops.reshape import reshape
@@ -59,7 +59,7 @@ def fold_pads(model: Model, untouched: Set[str] = frozenset()) -> tuple[ModelPro
         for reader in readers:
             _add(graph, reader, widths)
             reader.input[0] = node.input[0]
-        text = f"{shortened(node.output[0])}: Pad became pads of {', '.join(n.op_type for n in readers)}"
+        text = f"{one_line(node.output[0])}: Pad became pads of {', '.join(n.op_type for n in readers)}"
         changes.append(Rewritten(node.output[0], text, ends=tuple(n.output[0] for n in readers)))
     return graph.finish(), changes
 
@@ -136,7 +136,7 @@ def fold_repeats(model: Model, untouched: Set[str] = frozenset()) -> tuple[Model
         graph.redirect(name, sources[0])
         all_readers.setdefault(sources[0], []).extend(readers)
         ends = tuple(out for n in readers for out in n.output if out)
-        text = f"{shortened(name)}: {', '.join(n.op_type for n in readers)} repeats elements itself"
+        text = f"{one_line(name)}: {', '.join(n.op_type for n in readers)} repeats elements itself"
         changes.append(Rewritten(name, text, ends=ends))
     return graph.finish(), changes
 
@@ -227,7 +227,7 @@ def split_repeats(
                     ends = tuple(out for n in readers for out in n.output if out)
                     touched.update(ends)
                     ops = ", ".join(n.op_type for n in readers)
-                    text = f"{shortened(name)}: {ops} repeats the elements of an axis itself"
+                    text = f"{one_line(name)}: {ops} repeats the elements of an axis itself"
                     changes.append(Rewritten(name, text, ends=ends))
                     break
             if found is not None:

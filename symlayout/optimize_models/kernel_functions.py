@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Set
 from typing import TYPE_CHECKING
 
-from symlayout.errors import FormatError, SymlayoutError, shortened
+from symlayout.errors import FormatError, SymlayoutError, one_line, shortened
 from symlayout.models.model import Model
 from symlayout.models.onnx_subgraphs import has_graphs
 from symlayout.models.write_onnx import element_number
@@ -149,8 +149,8 @@ class _Functions:
         function, inputs = made
         self._replace(name, region, function, inputs)
         ops = ", ".join(n.op_type for n in region if n.op_type != "Constant")
-        read = ", ".join(shortened(n) for n in inputs)
-        return Rewritten(name, f"{shortened(name)} from {read}: {ops} became {function.name}", ends=(name,))
+        read = ", ".join(one_line(n) for n in inputs)
+        return Rewritten(name, f"{one_line(name)} from {read}: {ops} became {function.name}", ends=(name,))
 
     def _region(self, name: str) -> list[NodeProto]:
         """Return the nodes that only this value needs: what moves, and what computes shapes."""

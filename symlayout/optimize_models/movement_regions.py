@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import TYPE_CHECKING
 
-from symlayout.errors import shortened
+from symlayout.errors import one_line
 from symlayout.models.model import Model
 from symlayout.optimize_models.movement_cost import Cost, Movement, cost_of
 from symlayout.optimize_models.onnx_graph import EditedGraph
@@ -137,7 +137,7 @@ class _Regions:
         self._apply(name, source, found, producer)
         ops = ", ".join(n.op_type for n in dead)
         made = ", ".join(s.op for s in found.steps) or "nothing"
-        return Rewritten(name, f"{shortened(name)} from {shortened(source)}: {ops} became {made}", found.proofs)
+        return Rewritten(name, f"{one_line(name)} from {one_line(source)}: {ops} became {made}", found.proofs)
 
     def _needs_copy(self, name: str, source: str) -> bool:
         """Return whether a value that equals its source still needs a node that names it."""

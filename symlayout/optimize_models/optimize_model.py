@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from symlayout.equivalence.verify_models import verify
-from symlayout.errors import FormatError, SymlayoutError, shortened
+from symlayout.errors import FormatError, SymlayoutError, one_line
 from symlayout.models.model import Model, ModelNode
 from symlayout.models.read_model import read_model
 from symlayout.optimize_models.changed_regions import changed_regions
@@ -395,9 +395,9 @@ class _Search:
             return f"the models cannot be compared: {error}"
         for name, verdict in found.outputs.items():
             if verdict is not Verdict.PROVED:
-                return f"output {shortened(name)} is {verdict.name}"
+                return f"output {one_line(name)} is {verdict.name}"
             if not implies(self.original.outputs[name].facts, model.outputs[name].facts):
-                return f"output {shortened(name)} is not proved to accept the same sizes"
+                return f"output {one_line(name)} is not proved to accept the same sizes"
         self.used.update(found.laws)
         return ""
 

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
+from symlayout.errors import legible, one_line
 from symlayout.optimize_models.before_after import picture
 from symlayout.optimize_models.changed_regions import ChangedRegion
 from symlayout.optimize_models.movement_cost import Cost
@@ -135,17 +136,17 @@ class OptimizeReport:
             f"transposes   {before.transposes} -> {after.transposes}",
             f"bytes moved  {before.total} -> {after.total}",
             f"nodes        {self.nodes[0]} -> {self.nodes[1]}",
-            *(f"output {name}: {verdict.name}" for name, verdict in self.verdicts.items()),
+            *(f"output {one_line(name)}: {verdict.name}" for name, verdict in self.verdicts.items()),
         ]
         lines += [f"under the laws: {', '.join(self.laws)}"] if self.laws else []
-        lines += [f"held back by {name}" for name in self.held]
+        lines += [f"held back by {one_line(name)}" for name in self.held]
         for change in self.changes:
             shown = change.rewritten if change.rule not in _MANY else change.rewritten[:_SHOWN]
             lines += [f"{'' if change.accepted else 'not done: '}{change.rule}: {each}" for each in shown]
             if len(shown) < len(change.rewritten):
                 lines.append(f"{change.rule}: {len(change.rewritten) - len(shown)} more, which `changes` has")
             lines += [f"  because {change.reason}"] if change.reason else []
-        return "\n".join(lines)
+        return legible("\n".join(lines))
 
 
 def _cost_data(cost: Cost, nodes: int) -> dict[str, Any]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import html
 import math
-import re
 from collections.abc import Mapping
+
+from symlayout.errors import legible
 
 HUES = 24  # number of colour classes; the elements get h0 to h23 in order
 CLASS = "symlayout"  # class of the <svg> element; every rule applies inside such an element only
@@ -33,12 +34,12 @@ _LIGHT_PAGES = ('[data-jp-theme-light="true"]', ".vscode-light", '[data-md-color
 
 
 def escape(text: str) -> str:
-    """Return *text* for an XML document: markup escaped, characters that XML cannot contain replaced by U+FFFD.
+    """Return *text* for an XML document: `legible`, with markup escaped.
 
     >>> escape('<a & "b">')
     '&lt;a &amp; &quot;b&quot;&gt;'
     """
-    return html.escape(re.sub("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "\ufffd", text))
+    return html.escape(legible(text))
 
 
 def hue(number: int, total: int) -> str:

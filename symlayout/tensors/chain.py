@@ -10,7 +10,7 @@ from symlayout import facade
 from symlayout.algebra.fact_store import describe_dim
 from symlayout.algebra.facts import Dim, Facts, Interval, Requirement
 from symlayout.algebra.polynomial import Extent, names_of, product
-from symlayout.errors import ArrayError, ShapeError
+from symlayout.errors import ArrayError, ShapeError, one_line
 from symlayout.language import sympy_bridge
 from symlayout.tensors.declaration import Body, Declared, Operand
 from symlayout.tensors.requirements import bounds, requirements
@@ -352,7 +352,7 @@ class Tensor:
     def __repr__(self) -> str:
         dtype = "" if self.dtype is None else f", dtype={self.dtype}"
         shape = ", ".join(self.facts.spell(e) for e in self.extents)
-        return f"Tensor({self.name}: ({shape}{',' if self.rank == 1 else ''}){dtype})"
+        return f"Tensor({one_line(self.name)}: ({shape}{',' if self.rank == 1 else ''}){dtype})"
 
 
 def _assignment(r: Requirement, known: Mapping[str, int]) -> str:

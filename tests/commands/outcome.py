@@ -16,6 +16,11 @@ PAD = "space_to_batch([2,2], [[1,1],[1,1]])"
 CROP = "batch_to_space([2,2], [[1,1],[1,1]])"
 
 
+def environment() -> dict[str, str]:
+    """Return the variables of a process that imports this tree."""
+    return os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "codegen")])}
+
+
 class Outcome:
     """What a command line did: exit status and both streams."""
 
@@ -33,5 +38,4 @@ Command = Callable[..., Outcome]
 
 def process(*words: str, **options: Any) -> subprocess.Popen[bytes]:
     """Start a command line in a process of its own."""
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "codegen")])}
-    return subprocess.Popen([sys.executable, "-m", "symlayout", *words], env=environment, **options)
+    return subprocess.Popen([sys.executable, "-m", "symlayout", *words], env=environment(), **options)

@@ -62,7 +62,7 @@ from tests.support.valid import assert_valid
 )
 def test_an_error_is_one_typed_message(symlayout: Command, words: list[str], message: str) -> None:
     done = symlayout(*words)
-    assert done.status == 1
+    assert done.status == 4
     assert done.out == ""
     assert done.err.startswith(message)
     assert "Traceback" not in done.err
@@ -70,7 +70,7 @@ def test_an_error_is_one_typed_message(symlayout: Command, words: list[str], mes
 
 def test_an_error_is_data_too(symlayout: Command) -> None:
     done = symlayout("infer", "1,1,3,4", "onnx:SpaceToDepth(blocksize=2)", "--json")
-    assert done.status == 1
+    assert done.status == 4
     assert done.data["error"]["type"] == "ShapeError"
     assert done.data["error"]["kind"] == "non_divisible"
     assert_valid(done.data, ERROR)
@@ -118,7 +118,7 @@ def test_the_step_of_an_error_is_shown_once(symlayout: Command) -> None:
 
 def test_a_file_that_cannot_be_written_is_named_as_it_was_given(symlayout: Command, tmp_path: Path) -> None:
     done = symlayout("show", "N", "--svg", tmp_path / "nowhere" / "a.svg")
-    assert done.status == 1
+    assert done.status == 4
     assert done.err == f"FileNotFoundError: {tmp_path}/nowhere/a.svg: No such file or directory\n"
 
 
@@ -179,7 +179,7 @@ def test_a_defect_is_one_message_too(symlayout: Command, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(subject, "trace", broken)
     done = symlayout("infer", "N")
-    assert done.status == 1
+    assert done.status == 4
     assert done.err.startswith("KeyError: 'inside'\n  help: this is a defect of symlayout")
     monkeypatch.setenv("SYMLAYOUT_TRACEBACK", "1")
     with pytest.raises(KeyError):
@@ -222,7 +222,7 @@ def test_a_hostile_npy_file_is_a_format_error(symlayout: Command, tmp_path: Path
     path = tmp_path / "x.npy"
     path.write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header)
     done = symlayout("run", "n", "flip", "-i", str(path), "-o", str(tmp_path / "y.npy"))
-    assert done.status == 1
+    assert done.status == 4
     assert "is not a .npy array" in done.err
     assert "defect" not in done.err
 
@@ -237,7 +237,7 @@ def test_files_that_exceed_the_memory_are_computed_in_blocks(symlayout: Command,
         assert (done.status, done.out) == (0, f"wrote {tmp_path / out}: float32 (2, 3, 4, 16)\n")
     assert np.array_equal(np.load(tmp_path / "blocks.npy"), np.load(tmp_path / "whole.npy"))
     done = symlayout(*words, "-o", str(tmp_path / "none.npy"), "--memory", "8B")
-    assert (done.status, done.err.startswith("ArrayError: one element and what it reads")) == (1, True)
+    assert (done.status, done.err.startswith("ArrayError: one element and what it reads")) == (4, True)
     done = symlayout(*words, "-o", str(tmp_path / "none.npy"), "--memory", "much")
-    assert (done.status, done.err.startswith("FormatError: memory 'much' is no number of bytes")) == (1, True)
+    assert (done.status, done.err.startswith("FormatError: memory 'much' is no number of bytes")) == (4, True)
     assert sorted(path.name for path in tmp_path.glob("*.npy*")) == ["blocks.npy", "whole.npy", "x.npy"]

@@ -147,7 +147,7 @@ def test_standard_input_gives_both_sides_of_a_claim(symlayout: Command, monkeypa
     assert proved(right, "N,H", "transpose(1,0)", "flip(0)", "--", "-").data["verdict"] == "proved"
     assert "stands in standard input and on the command line" in proved(f"{left}--\n{right}", "-", "--", "flip(0)").err
     assert "no shape stands before --" in proved(f"--\n{right}", "-").err
-    assert proved(f"{left}--\n{right}--\nflip(0)\n", "-").status == 1  # a claim has two sides
+    assert proved(f"{left}--\n{right}--\nflip(0)\n", "-").status == 4  # a claim has two sides
 
 
 def test_a_model_stands_for_shape_and_steps(symlayout: Command) -> None:
@@ -258,7 +258,7 @@ def test_run_takes_dims_that_the_array_does_not_determine(symlayout: Command, tm
     words = ["run", "N,H,W", "batch_to_space([b>=1, c>=1], [[0,0],[0,0]])"]
     files = ["-i", tmp_path / "a.npy", "-o", tmp_path / "b.npy"]
     unbound = symlayout(*words, *files)
-    assert unbound.status == 1
+    assert unbound.status == 4
     assert unbound.err.startswith("ShapeError (unbound_dim): ")
     assert not (tmp_path / "b.npy").exists()
     assert symlayout(*words, *files, "--dims", "b=2,c=2").status == 0
@@ -283,7 +283,7 @@ def test_run_reads_and_writes_streams(tmp_path: Path) -> None:
 def test_run_refuses_what_is_no_array(symlayout: Command, tmp_path: Path, content: bytes) -> None:
     (tmp_path / "a.npy").write_bytes(content)
     done = symlayout("run", "N", "-i", tmp_path / "a.npy", "-o", tmp_path / "b.npy")
-    assert done.status == 1
+    assert done.status == 4
     assert done.err.startswith("FormatError: ")
     assert "is not a .npy array" in done.err
 
@@ -291,7 +291,7 @@ def test_run_refuses_what_is_no_array(symlayout: Command, tmp_path: Path, conten
 def test_run_unpickles_nothing(symlayout: Command, tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", np.array([{}], dtype=object), allow_pickle=True)
     done = symlayout("run", "N", "-i", tmp_path / "a.npy", "-o", tmp_path / "b.npy")
-    assert done.status == 1
+    assert done.status == 4
     assert done.err.startswith("FormatError: ")
 
 
@@ -299,10 +299,10 @@ def test_a_result_that_cannot_be_written_leaves_what_was_there(symlayout: Comman
     np.save(tmp_path / "a.npy", np.zeros((3, 5)))
     (tmp_path / "b.npy").write_bytes(b"before")
     done = symlayout("run", "N,2*h", "-i", tmp_path / "a.npy", "-o", tmp_path / "b.npy")
-    assert done.status == 1
+    assert done.status == 4
     assert (tmp_path / "b.npy").read_bytes() == b"before"
     missing = symlayout("run", "N,M", "-i", tmp_path / "a.npy", "-o", tmp_path / "no" / "b.npy")
-    assert missing.status == 1
+    assert missing.status == 4
     assert missing.err.startswith("FileNotFoundError: ")
 
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import subprocess
+import sys
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
 from onnx import TensorProto, helper, save
 
 import symlayout.__main__
+from symlayout.budgets import limits
 from symlayout.commands import (
     bench,
     cache,
@@ -27,10 +31,12 @@ from symlayout.commands import (
 )
 from symlayout.commands import help as help_command
 from symlayout.commands.command_line import COMMANDS, main, make_parser
-from symlayout.commands.output.report import Report, columns
+from symlayout.commands.output.report import ExitStatus, Report, columns
 from symlayout.commands.output.schemas import SCHEMAS
 from symlayout.commands.peers import graphs, rivals
-from tests.commands.outcome import Command
+from symlayout.equivalence.verification import Verification
+from symlayout.proof.verdict import Verdict
+from tests.commands.outcome import Command, environment
 from tests.support.valid import assert_valid
 
 _MODEL = Path(__file__).parents[2] / "examples" / "models" / "pixel_unshuffle.onnx"
@@ -122,4 +128,38 @@ def test_verify_has_a_status_for_each_verdict(
     assert refuted.status == 1
     assert "n = 2" in refuted.out
     assert (tmp_path / "there" / "inputs.npz").exists()
-    assert symlayout("verify", "before.onnx", "missing.onnx").status == 1
+    assert symlayout("verify", "before.onnx", "missing.onnx").status == 4
+    Path("junk.onnx").write_bytes(b"no model")
+    assert symlayout("verify", "before.onnx", "junk.onnx").status == 4
+    monkeypatch.setattr("symlayout.verify", lambda *_, **__: Verification({}, ()))
+    monkeypatch.setattr(Verification, "verdict", Verdict.UNKNOWN)
+    assert symlayout("verify", "before.onnx", "after.onnx").status == 3
+
+
+def test_prove_has_a_status_for_each_verdict(symlayout: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert symlayout("prove", "H, W", "flip(0)", "flip(0)").status == 0
+    assert symlayout("prove", "H, W", "flip(0)").status == 1
+    assert symlayout("prove", "H, W", "reshape(3, -5)").status == 4
+    assert symlayout("prove").status == 2
+    monkeypatch.setattr(limits, "decision_goals", 1)
+    hard = "space_to_batch([2,2], [[1,1],[1,1]])", "batch_to_space([2,2], [[1,1],[1,1]])"
+    assert symlayout("prove", "N, H, W, C", *hard).status == 3
+
+
+def test_a_command_that_is_terminated_leaves_no_part_of_a_file(tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", np.zeros((4, 4)))
+    code = (
+        "import os, signal, sys, symlayout.commands.run as run\n"
+        "from symlayout.commands import command_line\n"
+        "from symlayout.show import whole_file\n"
+        "def write(file):\n"
+        "    file.write(b'half')\n"
+        "    os.kill(os.getpid(), signal.SIGTERM)\n"
+        "write_with = whole_file.write_with\n"
+        "run.write_with = lambda path, _: write_with(path, write)\n"
+        "sys.exit(command_line.main(sys.argv[1:]))\n"
+    )
+    words = ["run", "H, W", "flip(0)", "-i", str(tmp_path / "a.npy"), "-o", str(tmp_path / "b.npy")]
+    done = subprocess.run([sys.executable, "-c", code, *words], env=environment(), capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (ExitStatus.TERMINATED, "")
+    assert [p.name for p in tmp_path.iterdir()] == ["a.npy"]

@@ -109,7 +109,7 @@ def _commanded(words: list[str], folder: Path) -> None:
             status = command_line.main(words)
         except SystemExit as left:  # of argparse
             status = left.code if isinstance(left.code, int) else -1
-    if status not in (0, 1, 2) or "Traceback" in said.getvalue():
+    if status not in (0, 1, 2, 3, 4) or "Traceback" in said.getvalue():
         raise ValueError(f"exit status {status}")
 
 

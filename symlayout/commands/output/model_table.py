@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from symlayout.errors import one_line
 from symlayout.models.model import Model
 from symlayout.show import wording
 from symlayout.tensors.chain import Tensor
@@ -24,10 +25,10 @@ def table(model: Model, *, every: bool) -> str:
     rows += [_row(name, t, "input") for name, t in model.inputs.items()]
     for name in model.tensors if every else ():
         if (node := model.producer(name)) is not None and name not in model.outputs:
-            rows.append(_row(name, model.tensors[name], node.op_type))
+            rows.append(_row(name, model.tensors[name], one_line(node.op_type)))
     for name, t in model.outputs.items():
         node = model.producer(name)
-        rows.append(_row(name, t, f"output, {node.op_type}" if node else "output"))
+        rows.append(_row(name, t, f"output, {one_line(node.op_type)}" if node else "output"))
     widths = [max(len(row[k]) for row in rows) for k in range(3)]
     lines = ["  ".join(text.ljust(width) for text, width in zip(row, (*widths, 0), strict=True)) for row in rows]
     demands: dict[str, list[str]] = {}
@@ -42,8 +43,7 @@ def table(model: Model, *, every: bool) -> str:
 
 def _row(name: str, t: Tensor, source: str) -> tuple[str, str, str, str]:
     shown = name if len(name) <= _WIDEST else f"...{name[3 - _WIDEST :]}"
-    shown = "".join(c if c.isprintable() else "?" for c in shown)
-    return shown, wording.shape(t.shape), str(t.dtype or "any"), source
+    return one_line(shown), wording.shape(t.shape), str(t.dtype or "any"), source
 
 
 def data(model: Model, *, every: bool) -> Mapping[str, Any]:

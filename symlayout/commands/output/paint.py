@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import TextIO
 
+from symlayout.errors import legible
+
 _VERDICTS = (("PROVED", "bold green"), ("REFUTED", "bold red"), ("UNKNOWN", "bold yellow"))
 
 ANSWER = (*((rf"(?m)^{word}\b", style) for word, style in _VERDICTS), (r"(?m)^[a-z][\w:-]*(?=  +\S)", "bold"))
@@ -20,7 +22,8 @@ def wanted(stream: TextIO) -> bool:
 
 
 def write(text: str, stream: TextIO, styles: tuple[tuple[str, str], ...]) -> None:
-    """Print *text*; if colours are `wanted`, each match of a pattern in *styles* gets its style."""
+    """Print *text*, made `legible`; if colours are `wanted`, each match of a pattern in *styles* gets its style."""
+    text = legible(text)
     if not wanted(stream):
         print(text, file=stream)
         return

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symlayout.algebra.facts import Facts
-from symlayout.errors import SymlayoutError, shortened
+from symlayout.errors import SymlayoutError, one_line
 from symlayout.models.onnx_subgraphs import has_graphs
 from symlayout.ops.transpose import transpose
 from symlayout.optimize_models.onnx_graph import EditedGraph
@@ -518,7 +518,7 @@ def rounds_alike(terms: int, rows: Any, columns: Any, facts: Facts) -> bool:
 
 def name_of(node: NodeProto) -> str:
     """Return the operator and its name for messages."""
-    return f"{node.op_type} {shortened(node.name or node.output[0])}"
+    return f"{node.op_type} {one_line(node.name or node.output[0])}"
 
 
 def _is_elementwise(t: Tensor | None) -> bool:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symlayout.errors import shortened
+from symlayout.errors import one_line
 from symlayout.models.model import Model
 from symlayout.ops.reshape import reshape
 from symlayout.optimize_models.crossings.layout_joints import Joint, add_joints, drop_joints
@@ -160,7 +160,7 @@ def run_permuted(
     changes = [
         Rewritten(
             node.output[0],
-            f"{shortened(node.output[0])}: {node.op_type} runs before Transpose {perm}",
+            f"{one_line(node.output[0])}: {node.op_type} runs before Transpose {perm}",
             layout.flexible[id(node)].proofs if id(node) in layout.flexible else (),
         )
         for node in permuted

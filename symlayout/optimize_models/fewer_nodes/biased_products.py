@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symlayout.errors import FormatError, shortened
+from symlayout.errors import FormatError, one_line
 from symlayout.models.model import Model
 from symlayout.ops.reshape import reshape
 from symlayout.optimize_models.onnx_graph import EditedGraph
@@ -59,7 +59,7 @@ def add_rows(graph: EditedGraph, model: Model, kept: Set[str]) -> list[Rewritten
                 name = node.output[0]
                 graph.insert(found.nodes(graph, source, row, name, matrices), before=node)
                 graph.nodes[:] = [n for n in graph.nodes if n is not node and n is not source]
-                changes.append(Rewritten(name, f"{shortened(name)}: MatMul, Add became Gemm", ends=(name,)))
+                changes.append(Rewritten(name, f"{one_line(name)}: MatMul, Add became Gemm", ends=(name,)))
                 break
     return changes
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symlayout.errors import FormatError, shortened
+from symlayout.errors import FormatError, one_line
 from symlayout.models.model import Model
 from symlayout.optimize_models.onnx_graph import EditedGraph
 from symlayout.optimize_models.rewritten import Rewritten
@@ -49,7 +49,7 @@ def state_targets(graph: EditedGraph, model: Model, kept: Set[str]) -> list[Rewr
         if extra:
             graph.insert(extra, before=node)
         node.input[1] = name
-        text = f"{shortened(node.output[0])}: {node.op_type} to {target}, a constant"
+        text = f"{one_line(node.output[0])}: {node.op_type} to {target}, a constant"
         changes.append(Rewritten(node.output[0], text, ends=(node.output[0],)))
     return changes
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Set
 from typing import TYPE_CHECKING
 
-from symlayout.errors import FormatError, shortened
+from symlayout.errors import FormatError, one_line
 from symlayout.models.model import Model
 from symlayout.models.onnx_subgraphs import has_graphs
 from symlayout.models.subgraph_keys import STANDARD, draws
@@ -52,9 +52,7 @@ def merge_equal(graph: EditedGraph, model: Model, kept: Set[str]) -> list[Rewrit
                 known.setdefault(key, list(node.output))
     graph.nodes[:] = nodes
     return [
-        Rewritten(
-            name, f"{shortened(name)}: {shortened(first)}, which is the same", ends=ends_of(readers.get(name, ()))
-        )
+        Rewritten(name, f"{one_line(name)}: {one_line(first)}, which is the same", ends=ends_of(readers.get(name, ())))
         for name, first in same.items()
     ]
 

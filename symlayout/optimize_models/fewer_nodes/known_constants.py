@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symlayout.errors import FormatError, SymlayoutError, shortened
+from symlayout.errors import FormatError, SymlayoutError, one_line
 from symlayout.maps.interpreter import interpret
 from symlayout.models.model import Model
 from symlayout.models.subgraph_keys import CONSTANTS, STANDARD, constant_of, draws
@@ -61,13 +61,13 @@ def fold_constants(graph: EditedGraph, model: Model, kept: Set[str]) -> list[Rew
             made.pop(name, None)
     for name in wanted:
         graph.add_initializer(values[name], name)
-        changes.append(Rewritten(name, f"{shortened(name)}: {made[name].op_type} is a constant", ends=(name,)))
+        changes.append(Rewritten(name, f"{one_line(name)}: {made[name].op_type} is a constant", ends=(name,)))
     written = [node for node in known if _is_stated(node) and not needed.isdisjoint(node.output)]
     for node in written:
         _write(graph, node)
     if written:
         first = str(written[0].output[0])
-        text = f"{shortened(first)}: {len(written)} nodes that state constants became initializers"
+        text = f"{one_line(first)}: {len(written)} nodes that state constants became initializers"
         changes.append(Rewritten(first, text, ends=(first,)))
     gone = {id(node) for node in made.values()}
     graph.nodes[:] = [node for node in graph.nodes if id(node) not in gone]
@@ -87,7 +87,7 @@ def _without_copies(graph: EditedGraph, constants: Set[str], kept: Set[str]) -> 
     graph.nodes[:] = [node for node in graph.nodes if source.keys().isdisjoint(node.output)]
     return [
         Rewritten(
-            name, f"{shortened(name)}: {shortened(read)}, of which it is a copy", ends=ends_of(readers.get(name, ()))
+            name, f"{one_line(name)}: {one_line(read)}, of which it is a copy", ends=ends_of(readers.get(name, ()))
         )
         for name, read in source.items()
     ]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symlayout.errors import FormatError, shortened
+from symlayout.errors import FormatError, one_line
 from symlayout.models.model import Model
 from symlayout.optimize_models.movement_cost import exact_steps
 from symlayout.optimize_models.onnx_graph import EditedGraph
@@ -123,7 +123,7 @@ def respell_numbers(graph: EditedGraph, model: Model, kept: Set[str]) -> list[Re
     for plan in plans:
         ends = ends_of(n for n in readers.get(plan.name, ()) if id(n) not in numbers.inner)
         changes.append(
-            Rewritten(plan.name, f"{shortened(plan.name)}: from the shape of {shortened(plan.base)}", ends=ends)
+            Rewritten(plan.name, f"{one_line(plan.name)}: from the shape of {one_line(plan.base)}", ends=ends)
         )
     numbers.apply(plans)
     return changes

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import TYPE_CHECKING
 
-from symlayout.errors import SymlayoutError, shortened
+from symlayout.errors import SymlayoutError, one_line
 from symlayout.models.model import Model
 from symlayout.ops.reshape import reshape
 from symlayout.ops.transpose import transpose
@@ -69,7 +69,7 @@ def join_elsewhere(
             touched.add(name)
             made = ", ".join(s.op for s in found.steps) or "nothing"
             changes.append(
-                Rewritten(name, f"{shortened(name)}: Concat along an axis of its own, then {made}", ends=(name,))
+                Rewritten(name, f"{one_line(name)}: Concat along an axis of its own, then {made}", ends=(name,))
             )
     return graph.finish(), changes
 

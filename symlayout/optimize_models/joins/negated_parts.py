@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symlayout.errors import SymlayoutError, shortened
+from symlayout.errors import SymlayoutError, one_line
 from symlayout.models.model import Model
 from symlayout.ops.concatenate import concatenate
 from symlayout.optimize_models.movement_cost import Cost, Movement, bytes_of, cost_of, typical
@@ -102,7 +102,7 @@ class _Parts:
             return None
         self._apply(common[0], spelling, name, product, factor, pattern)
         made = ", ".join(s.op for s in spelling.steps) or "nothing"
-        text = f"{shortened(name)} from {shortened(common[0])}: {made}, and {shortened(factor)} has the signs of parts"
+        text = f"{one_line(name)} from {one_line(common[0])}: {made}, and {one_line(factor)} has the signs of parts"
         return Rewritten(product.output[0], text, ends=(product.output[0],))
 
     def _part(self, name: str) -> _Part:

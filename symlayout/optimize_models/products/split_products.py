@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symlayout.errors import SymlayoutError, shortened
+from symlayout.errors import SymlayoutError, one_line
 from symlayout.models.model import Model
 from symlayout.ops.concatenate import stack
 from symlayout.optimize_models.crossings.permuted_nodes import is_as_fast, rounds_alike
@@ -110,7 +110,7 @@ class _Products:
         self._apply(product, plan)
         proofs = tuple(proof for group in plan.groups for spelling in group.spellings for proof in spelling.proofs)
         counts = ", ".join(_count(group) for group in plan.groups)
-        text = f"{shortened(product.value)}: {node.op_type} of {product.columns} columns became those of {counts}"
+        text = f"{one_line(product.value)}: {node.op_type} of {product.columns} columns became those of {counts}"
         return Rewritten(node.output[0], text, proofs, tuple(ends))
 
     # ------------------------------------------------------------------ the plan
