@@ -17,7 +17,8 @@ PAST_THE_END = _INT64 - 1
 def sliced(x: Tensor, start: Any, stop: Any, step: Any, axes: Any) -> Tensor:
     """Return a slice of *x* as ONNX and OpenVINO have it; see `getitem` for the one case where NumPy differs.
 
-    An unknown start or stop is a dim that lies in range.
+    Bounds clamp to the axis and count from the end where they are negative, symbolic ones too.  An unknown start or
+    stop is a dim that is not negative.
 
     Parameters
     ----------
@@ -32,7 +33,7 @@ def sliced(x: Tensor, start: Any, stop: Any, step: Any, axes: Any) -> Tensor:
     ------
     ShapeError
         ``length_mismatch`` if there are not as many of one as of another, or more than axes; ``bad_axis`` for
-        an axis out of range or repeated, or a step of 0; ``attr_dtype``, ``crop_exceeds`` for symbolic bounds.
+        an axis out of range or repeated, or a step of 0; ``attr_dtype``.
     """
     first = attributes.fill("start", attributes.vector("start", start), 0)
     last = attributes.fill("stop", attributes.vector("stop", stop), 0)

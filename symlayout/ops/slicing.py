@@ -28,11 +28,10 @@ def getitem(x: Operand, key: Any, bounds: Bounds = "clamp") -> Declared:
         clamp nor count from the end: ``0 <= start <= stop <= n`` is proved or becomes a requirement.  The step may
         be a dim too; unless it is known to be negative, it is required to be positive.
     bounds : str
-        How integer bounds outside the axis are read.  ``"clamp"``: they clamp as in NumPy.  ``"clamp_start"``: as in
-        ONNX and OpenVINO, with a negative step a start before the first element also clamps to the first element; and
-        a symbolic bound that is never positive, such as ``-p``, counts from the end, and is required not to be 0.
-        ``"exact"``: they are refused, like symbolic bounds, and none counts from the end.  ``"numpy"``: symbolic
-        bounds clamp and count from the end as well.
+        How bounds outside the axis are read.  ``"clamp"``: integers clamp as in NumPy.  ``"exact"``: integers are
+        refused, like symbolic bounds, and none counts from the end.  ``"numpy"``: symbolic bounds clamp and count
+        from the end as well.  ``"clamp_start"``: as ``"numpy"``, but with a negative step a start before the first
+        element also clamps to the first element, as in ONNX and OpenVINO.
 
     Raises
     ------
@@ -126,14 +125,13 @@ def _range(x: Operand, item: slice, n: Extent, axis: int, bounds: Bounds) -> tup
         first, unit, count = _range(x, slice(item.start, item.stop, 1 if rises else -1), n, axis, bounds)
         return first, unit, x.minimum(count, 1)
     size = step if rises else -step
-    if bounds == "numpy":
-        first = _numpy_bound(x, item.start, n, 0 if rises else n - 1, axis, rises)
-        last = _numpy_bound(x, item.stop, n, n if rises else -1, axis, rises)
-        span = x.maximum(last - first if rises else first - last, 0)
+    symbolic = _is_symbolic(item.start) or _is_symbolic(item.stop)
+    if symbolic and bounds in ("numpy", "clamp_start"):
+        first, span = _clamped_range(x, item, n, axis, rises, 0 if bounds == "clamp_start" else -1)
         return first, step, _steps(x, span, size)
     first = _bound(x, item.start, n, 0 if rises else n - 1, axis, bounds)
     last = _bound(x, item.stop, n, n if rises else -1, axis, bounds)
-    if bounds == "exact" or _is_symbolic(item.start) or _is_symbolic(item.stop):
+    if bounds == "exact" or symbolic:
         span = last - first if rises else first - last
         rule = f"axis {axis}: {item.start}:{item.stop}:{step} is not a range of {x.spell(n)}"
         for inside in (span, first, n - last) if rises else (span, n - 1 - first, last + 1):
@@ -153,13 +151,22 @@ def _steps(x: Operand, span: Extent, size: Extent) -> Extent:
     return span if size == 1 else x.floor_div(span + size - 1, size)
 
 
-def _numpy_bound(x: Operand, given: Any, n: Extent, default: Extent, axis: int, rises: bool) -> Extent:
-    """Return a bound as NumPy reads it: negative values count from the end, and all clamp to the axis."""
-    if given is None:
-        return default
-    e = _counted(x, x.extent(given, f"bound of axis {axis}"), n)
-    low, high = (0, n) if rises else (-1, n - 1)
-    return x.maximum(x.minimum(e, high), low)
+def _clamped_range(
+    x: Operand, item: slice, n: Extent, axis: int, rises: bool, before: int
+) -> tuple[Extent, Extent]:
+    """Return where a range starts, and over how many elements it goes, if all bounds clamp to the axis.
+
+    With a step that falls, a start before the first element clamps to *before*.
+    """
+    first = 0 if rises else n - 1
+    if item.start is not None:
+        first = _counted(x, x.extent(item.start, f"bound of axis {axis}"), n)
+        first = x.maximum(first, 0) if rises else x.minimum(x.maximum(first, before), n - 1)
+    last = n if rises else -1
+    if item.stop is not None:
+        last = _counted(x, x.extent(item.stop, f"bound of axis {axis}"), n)
+        last = x.minimum(last, n) if rises else x.maximum(last, -1)
+    return first, x.maximum(last - first if rises else first - last, 0)
 
 
 def _counted(x: Operand, e: Extent, n: Extent) -> Extent:
@@ -200,14 +207,7 @@ def _bound(x: Operand, given: Any, n: Extent, default: Extent, axis: int, bounds
     bound = x.extent(given, f"bound of axis {axis}")
     if bounds == "exact" or (isinstance(bound, int) and bound >= 0):
         return bound
-    if not _is_symbolic(given):
-        return n + bound if isinstance(bound, int) else bound
-    if bounds != "clamp_start" or not x.at_least(-given, 0):  # the -1 that p - 1 has for p = 0 is before the axis
-        return bound
-    if n + bound != 0:  # else 0 is meant either way
-        rule = f"axis {axis}: the bound {given} counts from the end, and 0 would not"
-        x.require(-1 - bound, "crop_exceeds", rule)
-    return n + bound
+    return n + bound if isinstance(bound, int) and not _is_symbolic(given) else bound
 
 
 def _is_symbolic(given: Any) -> bool:

@@ -62,22 +62,54 @@ def test_a_step_that_may_be_0_is_required_to_be_positive() -> None:
     assert caught.value.kind == "bad_axis"
 
 
-@pytest.mark.sample(4)
-@pytest.mark.parametrize("key", [slice(-P, None), slice(None, -P), slice(-P - 1, -1), slice(-P, None, 2)])
-def test_a_bound_that_is_never_positive_counts_from_the_end(key: slice) -> None:
-    """As in ONNX and OpenVINO."""
-    t = sl.getitem(sl.tensor((N + P + 1,), name="x"), (key,), bounds="clamp_start")
-    for n, p in itertools.product(range(4), range(4)):
-        data = np.arange(n + p + 1)
-        dims = {N: n, P: p}
-        expected = data[slice(*(e.subs(dims) if hasattr(e, "subs") else e for e in _parts(key)))]
-        if p == 0 and key.start != -P - 1:  # 0 does not count from the end
-            with pytest.raises(sl.ShapeError) as caught:
-                sl.interpret(t, data, dims=dims)
-            assert caught.value.kind == "crop_exceeds"
-        else:
-            assert sl.interpret(t, data, dims=dims).tolist() == expected.tolist(), dims
-    assert str(t.requires) == ("()" if key.start == -P - 1 else "(p >= 1,)")
+def _clamped(n: int, start: int | None, stop: int | None, step: int) -> slice:
+    """Return the slice of ONNX and OpenVINO: as NumPy's, but a falling start before the axis is its first element."""
+    return slice(-n if step < 0 and start is not None and start < -n else start, stop, step)
+
+
+CLAMPED = {
+    "a start that is never positive": slice(-P, None),
+    "a stop that is never positive": slice(None, -P),
+    "a start before the end": slice(-P - 1, -1),
+    "up to a size": slice(0, P),
+    "from a size to a size": slice(P, Q),
+    "of any sign": slice(A, B, 2),
+    "of any sign, down": slice(A, B, -1),
+    "down from a size": slice(P - 1, -Q - 1, -2),
+}
+
+
+@pytest.mark.parametrize("name", CLAMPED)
+@pytest.mark.parametrize("extent", [N, 3])
+def test_symbolic_bounds_clamp_in_models(name: str, extent: Any) -> None:
+    """As in ONNX and OpenVINO, where a slice is there for all bounds."""
+    key = CLAMPED[name]
+    t = sl.getitem(sl.tensor((extent,), name="x"), (key,), bounds="clamp_start")
+    assert t.requires == ()
+    used = [d for d in (P, Q, A, B) if any(d in getattr(e, "free_symbols", ()) for e in _parts(key))]
+    values = {P: range(5), Q: range(5), A: range(-5, 6, 2), B: range(-6, 7, 3)}
+    for n in (0, 1, 3) if extent is N else (3,):
+        data = np.arange(n)
+        for at in itertools.product(*(values[d] for d in used)):
+            dims = dict(zip(used, at, strict=True))
+            start, stop, step = (int(e.subs(dims)) if hasattr(e, "subs") else e for e in _parts(key))
+            expected = data[_clamped(n, start, stop, step or 1)]
+            assert sl.interpret(t, data, dims=dims).tolist() == expected.tolist(), (n, dims)
+
+
+@pytest.mark.parametrize(
+    ("extent", "key", "shape"),
+    [
+        (10, slice(0, P), "(Min(10, p),)"),
+        (P + 3, slice(0, P), "(p,)"),
+        (P + Q, slice(P, P + Q), "(q,)"),
+        (P + 1, slice(-P - 1, -1), "(p,)"),
+        (N, slice(-1, -P - 1, -1), "(Min(N, p),)"),
+    ],
+)
+def test_a_clamp_that_is_idle_is_not_there(extent: Any, key: slice, shape: str) -> None:
+    t = sl.getitem(sl.tensor((extent,), name="x"), (key,), bounds="clamp_start")
+    assert (str(t.shape), t.requires) == (shape, ())
 
 
 def test_the_last_elements_of_an_axis_are_all_where_they_are_as_many() -> None:

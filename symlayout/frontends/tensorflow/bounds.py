@@ -181,7 +181,7 @@ def strided_slice(
     Raises
     ------
     ShapeError
-        ``length_mismatch``, ``attr_dtype``, ``bad_axis``, ``crop_exceeds`` for symbolic bounds.
+        ``length_mismatch``, ``attr_dtype``, ``bad_axis``.
 
     References
     ----------
@@ -226,7 +226,7 @@ def strided_slice(
             key.append(start)
         else:
             key.append(slice_of(None if from_start else start, None if to_end else stop, step))
-    return input[tuple(key)]
+    return getitem(input, tuple(key), bounds="numpy")
 
 
 def _paddings(op: str, x: Tensor, value: Any) -> list[list[Any]]:

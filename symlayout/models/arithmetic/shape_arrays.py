@@ -98,7 +98,14 @@ def moved(title: str, inputs: Sequence[Value | None], attributes: Mapping[str, A
         check_countable(result.shape)
         if any(case.fill is not None and case.fill.value != 0 for node in result.nodes() for case in _cases(node)):
             raise NotComputedError("only 0 can be put beside what is computed from shapes")
-    places = [interpret(result, *(numbers[leaf.name] for leaf in result.leaves())) for result in results]
+        if result.facts.requirements:
+            raise NotComputedError("what is computed from shapes is there for some sizes only")
+    try:
+        places = [interpret(result, *(numbers[leaf.name] for leaf in result.leaves())) for result in results]
+    except ShapeError as error:
+        if error.kind != "unbound_dim":
+            raise
+        raise NotComputedError("which element of a shape is read depends on a size") from error
     return [elements[place.ravel()].reshape(place.shape) for place in places]
 
 
