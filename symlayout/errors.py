@@ -75,6 +75,10 @@ def printable(error: Exception) -> str:
     return one_line(str(error), 200)
 
 
+LEFT_OUT = "left_out"
+"""The kind of a requirement that leaves out sizes for which a standard has a meaning that is not read."""
+
+
 class ShapeError(SymlayoutError, ValueError):
     """Shapes, attributes or dims that cannot belong together.
 

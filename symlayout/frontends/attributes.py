@@ -7,6 +7,7 @@ of it.  Floats and bools are refused, not rounded.  The ops check ranges.
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections.abc import Collection, Sequence
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 from symlayout.algebra.facts import INT64_MAX
 from symlayout.errors import ShapeError, shown
 from symlayout.language.sympy_bridge import fresh, whole
+from symlayout.tensors.chain import Tensor
 
 MAX_VALUES = 1 << 16
 
@@ -202,6 +204,14 @@ def copied_axes(name: str, shape: Sequence[Any], rank: int) -> list[int]:
     if copied and copied[-1] >= rank:
         raise ShapeError(f"{name}[{copied[-1]}] is 0, which copies an axis, the tensor has rank {rank}", "bad_axis")
     return copied
+
+
+def copying(target: Sequence[Any], data: Tensor) -> dict[str, tuple[int, ...]]:
+    """Return the keyword of `reshape` by which 0 copies an extent, if *target* has symbolic entries of its own."""
+    copied = itertools.chain(data.shape, itertools.repeat(None))
+    pairs = enumerate(zip(target, copied, strict=False))
+    own = tuple(k for k, (e, n) in pairs if not isinstance(e, int) and e != n)
+    return {"copies": own} if own else {}
 
 
 def _plain(name: str, value: Any) -> Any:

@@ -10,7 +10,14 @@ from symlayout.tensors.chain import Tensor
 
 
 def padded(
-    x: Tensor, widths: Sequence[Sequence[Any]], mode: str, fill: Any, *, crops_first: bool, bounded: bool = True
+    x: Tensor,
+    widths: Sequence[Sequence[Any]],
+    mode: str,
+    fill: Any,
+    *,
+    crops_first: bool,
+    bounded: bool = True,
+    refills: bool = True,
 ) -> Tensor:
     """Return *x* with ``[begin, end]`` elements added on each axis; negative ones take some away.
 
@@ -26,12 +33,17 @@ def padded(
         Whether what is taken away is not repeated, in modes that repeat elements.
     bounded : bool
         Whether, in these, an axis is repeated at most once on each side.
+    refills : bool
+        Whether, in mode ``"constant"``, one side may take more than there is if the other one adds it again.
 
     Raises
     ------
     ShapeError
-        As `pad`; ``crop_exceeds`` also if one side takes more than there is and the other adds it again.
+        As `pad`; unless it *refills*, ``crop_exceeds`` also if one side takes more than there is and the other adds it
+        again.
     """
+    if mode == "constant" and refills:
+        return pad(x, widths, mode, fill)
     taken = [[min(e, 0) if isinstance(e, int) else 0 for e in pair] for pair in widths]
     added = [[max(e, 0) if isinstance(e, int) else e for e in pair] for pair in widths]
     if mode == "constant":

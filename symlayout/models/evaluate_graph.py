@@ -318,6 +318,8 @@ class Evaluation:
     ) -> list[Value] | None:
         """Return the outputs of the first operation of *titles* that has a declaration; None if there is none.
 
+        Nor is there one where the rank of the result depends on sizes.
+
         *outputs* is how many of them are wanted, for operations whose first ones do not need the others.
 
         Raises
@@ -344,6 +346,8 @@ class Evaluation:
         except NotDeclaredError:
             return None
         except SymlayoutError as error:
+            if getattr(error, "kind", None) == "unknown_rank":
+                return None
             error.add_note(f"in: {where}")
             raise
         results = list(result) if isinstance(result, list | tuple) else [result]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from symlayout.algebra.polynomial import Extent, product
-from symlayout.errors import ShapeError, shown
+from symlayout.algebra.polynomial import Extent, content, exact_quotient, product
+from symlayout.errors import LEFT_OUT, ShapeError, shown
 from symlayout.tensors.apply_operation import core_operation
 from symlayout.tensors.declaration import Declared, Operand, as_list, index_map, is_list
 
@@ -14,7 +14,7 @@ Groups = Sequence[Sequence[str]]
 
 
 @core_operation
-def reshape(x: Operand, shape: Any) -> Declared:
+def reshape(x: Operand, shape: Any, copies: Sequence[int] = ()) -> Declared:
     """Return the elements of *x* in row-major order in another shape.
 
     ``y[o] = x[i]``, where *o* in the new shape and *i* in the old shape have the same row-major number.
@@ -24,11 +24,15 @@ def reshape(x: Operand, shape: Any) -> Declared:
     shape : int, dim, expression, or a sequence of them
         One entry may be -1.  It becomes the number of elements divided by the product of the others, which must
         divide that number and not be 0.
+    copies : sequence of int
+        The entries that copy the extent of that axis where they are 0, as in ONNX.  Of a symbolic entry that may be 0
+        where the extent is not, these sizes are left out by a requirement.
 
     Raises
     ------
     ShapeError
-        ``size_mismatch`` if the numbers of elements differ, or no extent fits -1.
+        ``size_mismatch`` if the numbers of elements differ, or no extent fits -1; ``bad_axis`` where there is no extent
+        to copy; ``left_out``.
 
     References
     ----------
@@ -48,6 +52,8 @@ def reshape(x: Operand, shape: Any) -> Declared:
     free = [k for k, entry in enumerate(entries) if type(entry) is int and entry == -1]
     new: list[Extent] = [1 if k in free else x.extent(entry, "shape") for k, entry in enumerate(entries)]
     for k, e in enumerate(new):
+        if k in copies:
+            new[k] = _copied(x, k, e)
         x.require(e, "size_mismatch", "extent {} of axis {} is negative", e, k)
     size, others = product(x.shape), x.countable(product(new), "number of elements")
     if len(free) > 1:
@@ -70,6 +76,21 @@ def reshape(x: Operand, shape: Any) -> Declared:
         return mixed_radix(number, x.shape)
 
     return index_map(new, coords)
+
+
+def _copied(x: Operand, k: int, e: Extent) -> Extent:
+    """Return entry *k* of a target in which 0 copies an extent; require that *e* is not 0 if it is not known."""
+    if k >= x.rank:
+        x.require(e - 1, "bad_axis", "entry {} of the shape is {}, and 0 copies no axis of rank {}", k, e, x.rank)
+    elif e == 0:
+        return x.shape[k]
+    elif type(e) is not int:
+        e, own = x.facts.reduce(e), x.facts.reduce(x.shape[k])
+        if isinstance(e, int) or exact_quotient(content(e.terms) * own, e) is not None:
+            return e  # which is 0 only where the extent is 0 too
+        apart = exact_quotient(e, own) or e
+        x.require(apart - 1, LEFT_OUT, "entry {} of the shape is {}, and 0 would copy {}", k, e, x.shape[k])
+    return e
 
 
 @core_operation

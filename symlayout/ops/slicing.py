@@ -151,9 +151,7 @@ def _steps(x: Operand, span: Extent, size: Extent) -> Extent:
     return span if size == 1 else x.floor_div(span + size - 1, size)
 
 
-def _clamped_range(
-    x: Operand, item: slice, n: Extent, axis: int, rises: bool, before: int
-) -> tuple[Extent, Extent]:
+def _clamped_range(x: Operand, item: slice, n: Extent, axis: int, rises: bool, before: int) -> tuple[Extent, Extent]:
     """Return where a range starts, and over how many elements it goes, if all bounds clamp to the axis.
 
     With a step that falls, a start before the first element clamps to *before*.

@@ -71,7 +71,8 @@ def pad(data: Tensor, pads: Any, constant_value: Any = None, axes: Any = None, m
 def slice(data: Tensor, starts: Any, ends: Any, axes: Any = None, steps: Any = None) -> Tensor:
     """Return the part of *data* from *starts* to before *ends*, every *steps*-th element.
 
-    Bounds clamp to the axis, symbolic ones too; with a negative step, a start before the first element is the first element.
+    Bounds clamp to the axis, symbolic ones too.  With a negative step, a start before the first element is the first
+    element.
 
     Parameters
     ----------

@@ -66,7 +66,8 @@ def reshape(data: Tensor, shape: Any, allowzero: Any = 0) -> Tensor:
     Raises
     ------
     ShapeError
-        ``size_mismatch``, ``bad_axis`` for a 0 where *data* has no axis, ``length_mismatch``, ``attr_dtype``.
+        ``size_mismatch``, ``bad_axis`` for a 0 where *data* has no axis, ``length_mismatch``, ``attr_dtype``;
+        ``left_out`` for a symbolic extent that may be 0, and is not that of *data*.
 
     References
     ----------
@@ -80,10 +81,11 @@ def reshape(data: Tensor, shape: Any, allowzero: Any = 0) -> Tensor:
     """
     rank = require_rank("Reshape", data, 0)
     target = attributes.fill("shape", attributes.vector("shape", shape), 0)
-    if not attributes.flag("allowzero", allowzero):
-        for k in attributes.copied_axes("shape", target, rank):
-            target[k] = data.shape[k]
-    return core_reshape(data, target)
+    if attributes.flag("allowzero", allowzero):
+        return core_reshape(data, target)
+    for k in attributes.copied_axes("shape", target, rank):
+        target[k] = data.shape[k]
+    return core_reshape(data, target, **attributes.copying(target, data))
 
 
 @movement("Flatten")

@@ -57,7 +57,8 @@ def pad(data: Tensor, pads_begin: Any, pads_end: Any, pad_value: Any = 0, *, pad
 def slice(data: Tensor, start: Any, stop: Any, step: Any, axes: Any = None) -> Tensor:
     """Return the part of *data* from *start* to before *stop*, every *step*-th element.
 
-    Bounds clamp to the axis, symbolic ones too; with a negative step, a start before the first element is the first element.
+    Bounds clamp to the axis, symbolic ones too.  With a negative step, a start before the first element is the first
+    element.
 
     Parameters
     ----------

@@ -70,7 +70,8 @@ def reshape(data: Tensor, shape: Any, special_zero: Any) -> Tensor:
     ------
     ShapeError
         ``size_mismatch``, ``bad_axis`` for a 0 where *data* has no axis, ``length_mismatch``, ``attr_dtype``;
-        ``non_divisible`` for a -1 beside copied axes.
+        ``non_divisible`` for a -1 beside copied axes; ``left_out`` for a symbolic extent that may be 0, and is not
+        that of *data*.
 
     References
     ----------
@@ -84,13 +85,15 @@ def reshape(data: Tensor, shape: Any, special_zero: Any) -> Tensor:
     """
     rank = require_rank("Reshape-1", data, 0)
     target = attributes.fill("shape", attributes.vector("shape", shape), 0)
-    copied = attributes.copied_axes("shape", target, rank) if attributes.flag("special_zero", special_zero) else []
+    copies = attributes.flag("special_zero", special_zero)
+    copied = attributes.copied_axes("shape", target, rank) if copies else []
     others = [n for k, n in enumerate(target) if k not in copied]
     target = [data.shape[k] if k in copied else n for k, n in enumerate(target)]
+    may_copy = attributes.copying(target, data) if copies else {}
     if copied and others.count(-1) == 1:
         rest = math.prod(n for k, n in enumerate(data.shape) if k not in copied)
         target[target.index(-1)] = _quotient(rest, -math.prod(others))
-    return core_reshape(data, target)
+    return core_reshape(data, target, **may_copy)
 
 
 @register("openvino:Squeeze-1")

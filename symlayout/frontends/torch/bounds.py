@@ -60,7 +60,7 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: Any = None) -> T
     if mode != "constant" and not (1 <= given <= 3 and given + 1 <= rank <= given + 2):
         raise ShapeError(f"pad {mode!r} of {given} axes takes rank {given + 1} or {given + 2}, not {rank}", "rank")
     widths = [[0, 0]] * (rank - given) + [[flat[k], flat[k + 1]] for k in range(len(flat) - 2, -1, -2)]
-    return padded(input, widths, numpy_mode, fill, crops_first=mode == "circular")
+    return padded(input, widths, numpy_mode, fill, crops_first=mode == "circular", refills=False)
 
 
 @register("torch:unfold")

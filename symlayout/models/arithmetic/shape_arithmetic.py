@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from symlayout.algebra.facts import Facts
-from symlayout.errors import FormatError, InconclusiveError, ShapeError, SymlayoutError, shortened, shown
+from symlayout.errors import LEFT_OUT, FormatError, InconclusiveError, ShapeError, SymlayoutError, shortened, shown
 from symlayout.frontends.slices import PAST_THE_END
 from symlayout.language.sympy_arithmetic import exact_quotients, exact_ratio, least, quotients, same_products
 from symlayout.language.sympy_bridge import extreme, to_extent
@@ -336,7 +336,7 @@ def required(leaf: Tensor, hints: Collection[Any]) -> Tensor:
     """Return an input of a model that requires what is supposed of its dims (see `Supposed`)."""
     for e in sorted((hint.value for hint in hints if isinstance(hint, Supposed)), key=str):
         if {s.name for s in e.free_symbols} <= leaf.facts.dims.keys():
-            leaf.facts.require_nonnegative(to_extent(e, leaf.facts), "infeasible", "shape of the input")
+            leaf.facts.require_nonnegative(to_extent(e, leaf.facts), LEFT_OUT, "shape of the input")
     return leaf
 
 
