@@ -20,6 +20,7 @@ from symlayout.errors import (
     ProcessorError,
     ShapeError,
     SymlayoutError,
+    TimeLimitError,
     UnknownOpError,
 )
 from symlayout.language.sympy_bridge import dim, dims
@@ -136,6 +137,7 @@ __all__ = [
     "Status",
     "SymlayoutError",
     "Tensor",
+    "TimeLimitError",
     "Trace",
     "UnknownOpError",
     "Verdict",

@@ -28,7 +28,8 @@ class Limits(CheckedLimits):
     take_runs : pieces of the map of one `symlayout.take` of constant indices; more indices become a table.
     take_pieces : pieces of the map of one `symlayout.take` with dims among its indices.
     isl_operations : operations of isl in one decision.
-    run_seconds : time that a runtime may take to run two models for `symlayout.verify`, in seconds.
+    run_seconds : time that runtimes may take to run two models for one `symlayout.verify`, in seconds.
+    run_bytes : memory that a runtime may take for it, and the size of a file that it may write.
     kernel_characters : length of the C of one kernel; a longer one runs in NumPy.
     compiler_seconds : time that one run of the compiler may take, in seconds.
 
@@ -55,6 +56,7 @@ class Limits(CheckedLimits):
     take_pieces: int = 1_000
     isl_operations: int = 20_000_000
     run_seconds: float = 60.0
+    run_bytes: int = 4 << 30
 
     @property
     def kernel_characters(self) -> int:

@@ -20,6 +20,7 @@ __all__ = [
     "ProcessorError",
     "ShapeError",
     "SymlayoutError",
+    "TimeLimitError",
     "UnknownOpError",
     "legible",
     "one_line",
@@ -167,6 +168,17 @@ class MissingPackageError(SymlayoutError, ImportError):
     Traceback (most recent call last):
     symlayout.errors.MissingPackageError: no package onnx
       help: pip install symlayout[onnx]
+    """
+
+
+class TimeLimitError(SymlayoutError, TimeoutError):
+    """An answer that takes longer than the caller allows, where there is no part of it to return.
+
+    Examples
+    --------
+    >>> raise TimeLimitError("'large.onnx' is not read within 1.5 seconds")
+    Traceback (most recent call last):
+    symlayout.errors.TimeLimitError: 'large.onnx' is not read within 1.5 seconds
     """
 
 

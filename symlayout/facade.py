@@ -83,8 +83,8 @@ def any_rank_tensor(shape: str, dtype: Any, name: str | None) -> Any:
     return any_rank_tensor(shape, dtype, name)
 
 
-def prove_any_rank(left: Any, right: Any, budget: int) -> Any:
+def prove_any_rank(left: Any, right: Any, budget: int, time_limit: float | None) -> Any:
     """Return the proof attempt for the claim that two tensors of any rank are equal."""
     from symlayout.any_rank.prove_all_ranks import prove_all_ranks
 
-    return prove_all_ranks(left, right, budget=budget)
+    return prove_all_ranks(left, right, budget=budget, time_limit=time_limit)

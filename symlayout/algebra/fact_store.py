@@ -27,6 +27,7 @@ from symlayout.algebra.polynomial import (
     without,
 )
 from symlayout.algebra.table import Table
+from symlayout.deadlines import check_time
 from symlayout_codegen.values import Value
 
 INT64_MAX = 2**63 - 1
@@ -201,7 +202,16 @@ class System:
 
     @property
     def effort(self) -> int:
-        """The number of goals that this system and its forks have visited: a measure of work without a clock."""
+        """The number of goals that this system and its forks have visited: a measure of work without a clock.
+
+        Who asks wants to know whether to go on, so this is where a decision ends that has a deadline.
+
+        Raises
+        ------
+        OutOfTime
+            A deadline has passed: see `symlayout.deadlines`.
+        """
+        check_time()
         return self._effort[0]
 
     def forget(self) -> None:

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from symlayout.any_rank.grouped_tensor import AnyRankTensor, Slot
+from symlayout.deadlines import out_of_time, within
 from symlayout.errors import ArrayError, InconclusiveError, ShapeError
 from symlayout.proof.certificate.check_computed import refusal_of_computed_ranks
 from symlayout.proof.certificate.checker.all_ranks import seal_of
@@ -113,11 +114,19 @@ class AnyRankProof:
         return f"<AnyRankProof: {self}>"
 
 
-def prove_all_ranks(left: Any, right: Any, *, budget: int) -> AnyRankProof:
+def prove_all_ranks(left: Any, right: Any, *, budget: int, time_limit: float | None = None) -> AnyRankProof:
     """Decide whether two tensors of any rank are equal; *budget* is that of `symlayout.prove_equal`, for each rank."""
     for side in (left, right):
         if not isinstance(side, AnyRankTensor):
             raise TypeError(f"a tensor of any rank is compared with another one, not with {type(side).__name__}")
+
+    def undecided() -> AnyRankProof:
+        return AnyRankProof(left, right, Verdict.UNKNOWN, None, None, obligation=out_of_time(time_limit))
+
+    return within(time_limit, lambda: _prove(left, right, budget), undecided)
+
+
+def _prove(left: AnyRankTensor, right: AnyRankTensor, budget: int) -> AnyRankProof:
     _match_leaves(left, right)
     right = _with_group_of(left, right)
     compared = [_pulled(side) for side in (left, right)]

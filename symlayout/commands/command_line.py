@@ -14,7 +14,7 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from types import ModuleType
 from typing import NoReturn, TextIO
@@ -41,7 +41,8 @@ from symlayout.commands.output.describe import add_common
 from symlayout.commands.output.progress import progress
 from symlayout.commands.output.report import ExitStatus, Report, columns
 from symlayout.commands.subject import SEPARATOR
-from symlayout.errors import SymlayoutError, legible, shown
+from symlayout.deadlines import within
+from symlayout.errors import SymlayoutError, TimeLimitError, legible, shown
 
 COMMANDS: dict[str, ModuleType] = {
     module.__name__.rpartition(".")[2]: module
@@ -62,6 +63,7 @@ COMMANDS: dict[str, ModuleType] = {
         help_command,
     )
 }
+_ANSWER_IN_PART = ("prove", "verify", "optimize")
 EXAMPLES = f"""
 for example:
   symlayout infer "N,C,2*h,2*w" "onnx:SpaceToDepth(blocksize=2)" "transpose(0,2,3,1)"
@@ -114,7 +116,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         with _leaving_when_terminated(), warnings.catch_warnings():
             warnings.showwarning = _show_warning
             with nullcontext() if arguments.command == "bench" else progress(arguments.command, sys.stderr):
-                report: Report = COMMANDS[arguments.command].run(arguments)
+                report = _answered(arguments)
         _print(report, as_json)
         return report.status
     except argparse.ArgumentError as error:
@@ -136,6 +138,17 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         defect = f"{error}\n  help: this is a defect of symlayout; SYMLAYOUT_TRACEBACK=1 shows where it is"
         return _refuse(error, defect, as_json)
+
+
+def _answered(arguments: argparse.Namespace) -> Report:
+    """Return the answer of a command; those whose function has a time limit of its own answer in part."""
+
+    def refused() -> NoReturn:
+        raise TimeLimitError(f"{arguments.command} has no answer within {arguments.time_limit:g} seconds")
+
+    run: Callable[[argparse.Namespace], Report] = COMMANDS[arguments.command].run
+    seconds = None if arguments.command in _ANSWER_IN_PART else arguments.time_limit
+    return within(seconds, lambda: run(arguments), refused)
 
 
 @contextmanager

@@ -46,7 +46,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> Report:
     """Return what was changed, with the costs before and after."""
     optimized = sl.optimize(
-        arguments.model, layout=arguments.layout, laws=arguments.law, kernels=arguments.kernels is not None
+        arguments.model,
+        layout=arguments.layout,
+        laws=arguments.law,
+        kernels=arguments.kernels is not None,
+        time_limit=arguments.time_limit,
     )
     optimized.save(arguments.out)
     text = f"{optimized.report}\nwrote {arguments.out}"

@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> Report:
     """Return the verdict, with the witness or the derivation."""
     arguments.subject, arguments.right = _sides(arguments)
     left, right = subject.read(arguments, arguments.right)
-    proof = sl.prove_equal(left, right)
+    proof = sl.prove_equal(left, right, time_limit=arguments.time_limit)
     witness = proof.witness
     found = None
     if witness is not None:

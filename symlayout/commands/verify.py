@@ -35,6 +35,7 @@ def run(arguments: argparse.Namespace) -> Report:
         laws=arguments.law,
         by_position=arguments.by_position,
         run=not arguments.no_run,
+        time_limit=arguments.time_limit,
     )
     witness = found.witness
     text = found.explain()

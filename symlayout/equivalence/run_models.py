@@ -3,11 +3,12 @@
 A runtime computes bodies of loops, and what lies behind an extent that depends on data.  It is onnxruntime, where that
 is installed, and the reference evaluator of the package ``onnx``.  A difference counts if all runtimes that run both
 models compute it.  A loop of a model may run for ever, and a runtime may end its process.  So models run in a child
-process that has ``symlayout.limits.run_seconds``.
+process that has ``symlayout.limits.run_seconds`` and ``run_bytes``.
 """
 
 from __future__ import annotations
 
+import math
 import operator
 import subprocess
 import sys
@@ -25,6 +26,7 @@ from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import evaluate, names_of
 from symlayout.algebra.search.enumerate_sizes import sizes
 from symlayout.budgets import limits
+from symlayout.deadlines import check_time, remaining, within
 from symlayout.equivalence import runtime_process
 from symlayout.maps.evaluate_bodies import stirred
 from symlayout.maps.gather_elements import int_extents
@@ -86,7 +88,13 @@ class TwoRuns:
     facts: Facts
 
     def difference(self) -> Difference | None:
-        """Return where an output differs by more than rounding explains; None if no such place is found."""
+        """Return where an output differs by more than rounding explains; None if no such place is found.
+
+        All runs together have ``limits.run_seconds``.
+        """
+        return within(limits.run_seconds, self._difference, lambda: None)
+
+    def _difference(self) -> Difference | None:
         points = list(self._points())
         runtimes = installed_runtimes() if points else ()
         for number, runtime in enumerate(runtimes):
@@ -241,11 +249,13 @@ def _write(model: Model, path: Path) -> bool:
 
 
 def _call(runtime: str, folder: Path) -> None:
-    """Run the models of a folder.  What is not computed within the limit has no file."""
-    command = [sys.executable, "-P", runtime_process.__file__, runtime, str(folder)]
+    """Run the models of a folder.  What is not computed within the limits of time and memory has no file."""
+    check_time()
+    command = [sys.executable, "-P", runtime_process.__file__, runtime, str(folder), str(limits.run_bytes)]
+    seconds = None if (left := remaining()) == math.inf else left
     quiet = subprocess.DEVNULL
     try:
-        subprocess.run(command, stdin=quiet, stdout=quiet, stderr=quiet, timeout=limits.run_seconds, check=False)
+        subprocess.run(command, stdin=quiet, stdout=quiet, stderr=quiet, timeout=seconds, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return
 

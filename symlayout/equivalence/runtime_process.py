@@ -1,8 +1,9 @@
-"""Run ONNX models by a runtime: ``python runtime_process.py RUNTIME FOLDER``, a process of its own.
+"""Run ONNX models by a runtime: ``python runtime_process.py RUNTIME FOLDER BYTES``, a process of its own.
 
 The folder has the models, as ``0.onnx``, or as ``0.path`` with the path of one, and the inputs of each, as
 ``0-0.in.npz``, ``0-1.in.npz``.  The outputs are written beside them, as ``0-0.out.npz``.  Inputs that the runtime does
-not take have no such file, and ``0-0.error.txt`` says why.  This script imports nothing of the package.
+not take have no such file, and ``0-0.error.txt`` says why.  The process takes, and writes into a file, no more than so
+many bytes, where the system can see to it.  This script imports nothing of the package.
 """
 
 from __future__ import annotations
@@ -16,6 +17,17 @@ import numpy as np
 
 Arrays = dict[str, np.ndarray[Any, Any]]
 Run = Callable[[Arrays], list[np.ndarray[Any, Any]]]
+
+
+def limit_memory(most: int) -> None:
+    """Let this process take, and write into one file, no more than so many bytes."""
+    try:
+        import resource
+    except ImportError:  # a system without POSIX
+        return
+    for kind in (resource.RLIMIT_AS, resource.RLIMIT_FSIZE):
+        hard = resource.getrlimit(kind)[1]
+        resource.setrlimit(kind, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
 
 
 def main(runtime: str, folder: Path) -> None:
@@ -70,4 +82,5 @@ def _reference(path: Path) -> Run:
 RUNTIMES: dict[str, Callable[[Path], Run]] = {"onnxruntime": _onnxruntime, "onnx": _reference}
 
 if __name__ == "__main__":
+    limit_memory(int(sys.argv[3]))
     main(sys.argv[1], Path(sys.argv[2]))

@@ -118,6 +118,9 @@ class Verification:
         With REFUTED, where the models differ.
     region : tuple of (str, str) or None
         The first values that differ or were not decided: their names before and after.
+    out_of_time : tuple of str
+        If the time limit ended the comparison, the outputs that it left UNKNOWN; one empty name if the models were not
+        read by then.
 
     Examples
     --------
@@ -137,6 +140,7 @@ class Verification:
     witness: ModelWitness | None = None
     region: tuple[str, str] | None = None
     claim: ModelClaim | None = field(default=None, repr=False, compare=False)
+    out_of_time: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         raise TypeError("a verification has three outcomes; compare its verdict with Verdict.PROVED")
@@ -144,12 +148,14 @@ class Verification:
     @property
     def outputs(self) -> dict[str, Verdict]:
         """The verdict of each output, by its name in the model before."""
-        return {name: proof.verdict for name, proof in self.proofs.items()}
+        open_ = dict.fromkeys(filter(None, self.out_of_time), Verdict.UNKNOWN)
+        return open_ | {name: proof.verdict for name, proof in self.proofs.items()}
 
     @property
     def verdict(self) -> Verdict:
         """The least certain verdict of the outputs: REFUTED if one is, else UNKNOWN if one is."""
-        return min(self.outputs.values(), key=_CERTAINTY.index, default=Verdict.PROVED)
+        none = Verdict.UNKNOWN if self.out_of_time else Verdict.PROVED
+        return min(self.outputs.values(), key=_CERTAINTY.index, default=none)
 
     @property
     def formulas(self) -> tuple[str, ...]:
@@ -200,6 +206,8 @@ class Verification:
         lines = [f"{self.verdict.name}: {_SENTENCES[self.verdict]}"]
         unproved = {name: proof for name, proof in self.proofs.items() if proof.verdict is not Verdict.PROVED}
         lines += [f"  {one_line(name)}: {proof.conclusion}" for name, proof in unproved.items()]
+        if self.out_of_time:
+            lines.append("  the time limit ended the comparison")
         if self.laws:
             lines.append(f"  under the laws: {', '.join(self.laws)}")
         if self.formulas:

@@ -10,6 +10,7 @@ import numpy as np
 
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent, names_of
+from symlayout.deadlines import within
 from symlayout.equivalence.data_extents import (
     dims_of_inputs,
     made_again,
@@ -62,6 +63,7 @@ def verify(
     budget: int = DEFAULT_BUDGET,
     run: bool = True,
     advise: bool = True,
+    time_limit: float | None = None,
 ) -> Verification:
     """Decide whether two models compute the same outputs, for all sizes that both are valid for, and all inputs.
 
@@ -89,6 +91,8 @@ def verify(
     advise : bool
         Whether UNKNOWN says that the law ``"signed-zero"``, which is not granted, would help.  That takes a second
         comparison.
+    time_limit : float, optional
+        The most seconds that reading and comparing may take.  Then every output is UNKNOWN.
 
     Raises
     ------
@@ -110,8 +114,20 @@ def verify(
     >>> print(verify(model(sl.flip(x, 0)), model(sl.flip(x, 1))).witness)
     N = 1, C = 2: output y at (0, 0) is x[0, 0] before and x[0, 1] after
     """
-    before, after = (_read(m) if isinstance(m, str | os.PathLike) else m for m in (before, after))
     check_laws(laws)
+    names: list[str] = []
+
+    def decided() -> Verification:
+        read = [_read(m) if isinstance(m, str | os.PathLike) else m for m in (before, after)]
+        names.extend(read[0].outputs)
+        return _verified(read[0], read[1], laws, by_position, budget, run=run, advise=advise)
+
+    return within(time_limit, decided, lambda: Verification({}, out_of_time=tuple(names) or ("",)))
+
+
+def _verified(
+    before: Values, after: Values, laws: Sequence[str], by_position: bool, budget: int, *, run: bool, advise: bool
+) -> Verification:
     left, right, again = _joined(before, after, by_position)
     right, made, renamed_at = with_one_data(left, right)
     values = left, right

@@ -12,6 +12,7 @@ import numpy as np
 
 from symlayout import frontends
 from symlayout.algebra.facts import Facts
+from symlayout.deadlines import check_time
 from symlayout.errors import FormatError, ShapeError, SymlayoutError, shortened
 from symlayout.frontends.registry import is_attribute_error
 from symlayout.language.grammar_trees import Tree
@@ -123,6 +124,7 @@ class OnnxEvaluation(Evaluation):
         """Compute the values of *nodes*, which are in order, and return the nodes."""
         made = []
         for proto in nodes:
+            check_time()
             domain = "" if proto.domain in STANDARD else proto.domain
             version = self.graph.opsets.get(domain, 1)
             node = ModelNode(proto.name, proto.op_type, domain, tuple(proto.input), tuple(proto.output), version, proto)

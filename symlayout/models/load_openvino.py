@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from symlayout import frontends
+from symlayout.deadlines import check_time
 from symlayout.errors import FormatError, shortened
 from symlayout.frontends.onnx.types import cast_to
 from symlayout.models import openvino_ir
@@ -115,6 +116,7 @@ def _evaluated(
     evaluation = OpenVINOEvaluation(exact, len(graph.layers))
     leaves: set[str] = set()
     for layer in graph.layers:
+        check_time()
         inputs: list[Value] = [evaluation.values[evaluation.names[port]] for port in layer.inputs]
         if layer.type == "Reshape" and len(inputs) == 2:
             target, quotients = exact_target(*inputs)  # type: ignore[arg-type]

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from symlayout.errors import FormatError, shortened
+from symlayout.deadlines import within
+from symlayout.errors import FormatError, TimeLimitError, shortened
 from symlayout.models.known_dims import KnownDims
 from symlayout.models.model import Model
 from symlayout.tensors.chain import Tensor
@@ -15,7 +16,9 @@ from symlayout.tensors.chain import Tensor
 _FORMATS = {".xml": "OpenVINO IR", ".onnx": "ONNX"}
 
 
-def read_model(path: str | os.PathLike[str], dims: Mapping[str, Any] | None = None) -> Model:
+def read_model(
+    path: str | os.PathLike[str], dims: Mapping[str, Any] | None = None, *, time_limit: float | None = None
+) -> Model:
     """Return the model in *path*: its inputs, its outputs, and every value between them as lazy tensors.
 
     The formats are ONNX (``.onnx``, with the package ``onnx``; external data and local functions too) and OpenVINO IR
@@ -41,6 +44,8 @@ def read_model(path: str | os.PathLike[str], dims: Mapping[str, Any] | None = No
     dims : mapping, optional
         What is known of the dims in the shapes of the inputs, by name: an int, ``(lo, hi)`` with *hi* None for no
         limit, a dim or an expression.  An axis without a name is called by its input and number, as in ``data.0``.
+    time_limit : float, optional
+        The most seconds that this may take.
 
     Raises
     ------
@@ -52,6 +57,8 @@ def read_model(path: str | os.PathLike[str], dims: Mapping[str, Any] | None = No
         If the file, or a file with constants that it needs, is not there: a `FileNotFoundError`.
     MissingPackageError
         If the model is ONNX and the package ``onnx`` is not installed: an `ImportError`.
+    TimeLimitError
+        If the time limit ends it: a `TimeoutError`.
 
     Examples
     --------
@@ -72,7 +79,14 @@ def read_model(path: str | os.PathLike[str], dims: Mapping[str, Any] | None = No
         raise FormatError(f"{shortened(file.name)!r} is no model that can be read\n  known: {known}")
     if dims is not None and not isinstance(dims, Mapping):
         raise TypeError(f"read_model takes dims as a mapping from their names, not {type(dims).__name__}")
-    known_dims = KnownDims(dims or {})
+
+    def refused() -> Model:
+        raise TimeLimitError(f"{shortened(file.name)!r} is not read within {time_limit} seconds")
+
+    return within(time_limit, lambda: _read(file, KnownDims(dims or {})), refused)
+
+
+def _read(file: Path, known_dims: KnownDims) -> Model:
     if file.suffix == ".onnx":  # the readers are imported by those who read a model
         from symlayout.models.load_onnx import read_onnx
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from symlayout.deadlines import no_deadline, within
 from symlayout.equivalence.verify_models import verify
 from symlayout.errors import FormatError, SymlayoutError, one_line
 from symlayout.models.model import Model, ModelNode
@@ -41,6 +43,7 @@ from symlayout.tensors.stand_in import rebased
 if TYPE_CHECKING:
     from onnx import ModelProto
 
+_LEAST_SECONDS = 0.001  # that are left where reading took all
 _MAX_ROUNDS = 12  # of all rewrites
 _LEAVE_MOVES = ("layout", "products", "joins")  # identities and pairs of transposes are left, which go as regions
 _MAX_BLAMED = 64  # results that are verified to find which values are to blame
@@ -122,6 +125,7 @@ def optimize(
     *,
     laws: Sequence[str] = (),
     kernels: bool = False,
+    time_limit: float | None = None,
 ) -> OptimizedModel:
     """Return the model with less movement, proved to compute the same outputs for all sizes and all inputs.
 
@@ -148,11 +152,16 @@ def optimize(
     kernels : bool
         Whether regions that several operators of ONNX still move become local functions of the model, each of which one
         C kernel computes: see `OptimizedModel.kernel_files`.  Without the kernels, runtimes run the functions' bodies.
+    time_limit : float, optional
+        The most seconds that the search may take.  Then the result is the best one that was proved by then, and
+        `OptimizeReport.out_of_time` says so.
 
     Raises
     ------
     FormatError
         The model is of another format, or cannot be read.
+    TimeLimitError
+        The model is not read within the time limit.
     ShapeError
         ``bad_mode`` for a layout or a law that is not known.
 
@@ -167,11 +176,13 @@ def optimize(
     """
     check_layout(layout)
     check_laws(laws)
-    given = model if isinstance(model, Model) else read_model(model)
+    begin = time.monotonic()
+    given = model if isinstance(model, Model) else read_model(model, time_limit=time_limit)
     if given.format != "ONNX":
         raise FormatError(f"models of ONNX are optimized, this one is {given.format}")
     original = _reread(given, given.source)
-    return _Search(original, layout, tuple(laws), kernels).result()
+    left = None if time_limit is None else max(time_limit - (time.monotonic() - begin), _LEAST_SECONDS)
+    return _Search(original, layout, tuple(laws), kernels).result(left)
 
 
 def _reread(model: Model, source: ModelProto, *, defaults: bool = True, same_bits: bool = True) -> Model:
@@ -231,7 +242,13 @@ class _Search:
         self.failed: list[str] = []  # operators without a spelling in the layout
         self.requires = [r for t in original.outputs.values() for r in t.requires]
 
-    def result(self) -> OptimizedModel:
+    def result(self, time_limit: float | None) -> OptimizedModel:
+        out_of_time = within(time_limit, self._improve, lambda: True)
+        with no_deadline():
+            return self._reported(out_of_time)
+
+    def _improve(self) -> bool:
+        """Try the rules until none does anything; return False, as nothing cut this short."""
         tried = self.best  # the model in which values were kept
         for _ in range(_MAX_ROUNDS):
             self.failed = []
@@ -244,6 +261,10 @@ class _Search:
             tried = self.best
         if self.kernels:
             self._try(lambda kept: _Rewrite("kernel", *call_kernels(self.best, kept)))
+        return False
+
+    def _reported(self, out_of_time: bool) -> OptimizedModel:
+        """Return the best model with the report."""
         nodes = len(self.original.source.graph.node), len(self.best.source.graph.node)
         if self.layout is not None:
             held = held_back(self.best, self.layout, self.failed)
@@ -252,7 +273,9 @@ class _Search:
         laws = tuple(sorted(self.used))
         regions = changed_regions(self.original, self.best)
         before, after = self.before.where(self.requires), self.cost.where(self.requires)
-        report = OptimizeReport(tuple(self.changes), before, after, nodes, self.verdicts, laws, held, regions)
+        report = OptimizeReport(
+            tuple(self.changes), before, after, nodes, self.verdicts, laws, held, regions, out_of_time
+        )
         made = _reread(self.best, self.best.source, defaults=False, same_bits=False)  # as `read_model` would
         return OptimizedModel(made, report)
 
@@ -320,13 +343,18 @@ class _Search:
         if reason:
             return self._is_blamed(maker, made, reason) and self._try(maker)
         assert isinstance(found, Model)
+        with no_deadline():  # the result is proved: what follows is about the report
+            self._take(made, found)
+        return True
+
+    def _take(self, made: _Rewrite, found: Model) -> None:
+        """Let the model *found* be the best one."""
         producers = {out: node for node in found.nodes for out in node.outputs}
         rewritten = tuple(self._proved(each, found, producers) for each in made.rewritten)
         self.changes.append(Change(made.rule, rewritten, True))
         self.refused.discard(made.key)
         self.best, self.cost = found, cost_of_model(found).renamed(renamed_data(self.original, found))
         self.used.update(made.laws)
-        return True
 
     def _read(self, made: _Rewrite) -> Model | str:
         """Return a rewritten model, or why it cannot be read; what a layout leaves behind is respelled."""

@@ -70,6 +70,8 @@ class OptimizeReport:
         stay where they are because the law ``"reassociate"`` is not granted.
     regions : tuple of ChangedRegion
         The parts of the graph that are changed, each with its nodes before and after.
+    out_of_time : bool
+        Whether the time limit ended the search, so that more may be found.
 
     Examples
     --------
@@ -89,6 +91,7 @@ class OptimizeReport:
     laws: tuple[str, ...] = ()
     held: tuple[str, ...] = ()
     regions: tuple[ChangedRegion, ...] = ()
+    out_of_time: bool = False
 
     def to_json(self, *, certificates: bool = False) -> dict[str, Any]:
         """Return the report as JSON data.
@@ -116,6 +119,7 @@ class OptimizeReport:
             "laws": list(self.laws),
             "held": list(self.held),
             "regions": [region.to_json() for region in self.regions],
+            "out_of_time": self.out_of_time,
         }
 
     def svg(self, title: str = "what symlayout optimize changed", made_by: str = "") -> str:
@@ -138,6 +142,7 @@ class OptimizeReport:
             f"nodes        {self.nodes[0]} -> {self.nodes[1]}",
             *(f"output {one_line(name)}: {verdict.name}" for name, verdict in self.verdicts.items()),
         ]
+        lines += ["the time limit ended the search: more may be found"] if self.out_of_time else []
         lines += [f"under the laws: {', '.join(self.laws)}"] if self.laws else []
         lines += [f"held back by {one_line(name)}" for name in self.held]
         for change in self.changes:

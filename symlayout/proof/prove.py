@@ -7,10 +7,11 @@ The sides are compared as they are, with their folds merged, with their function
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from symlayout import facade
 from symlayout.algebra.facts import Facts
+from symlayout.deadlines import out_of_time, within
 from symlayout.errors import ArrayError, ShapeError, shown
 from symlayout.proof.added_zeros import without_added_zeros
 from symlayout.proof.attempts import DEFAULT_BUDGET, FIRST_EFFORT, decide, pairs_known
@@ -41,6 +42,7 @@ def prove_equal(
     budget: int = DEFAULT_BUDGET,
     judge: str | None = None,
     laws: Sequence[str] = (),
+    time_limit: float | None = None,
 ) -> Proof:
     """Decide whether *left* and *right* are equal for all sizes for which both are valid.
 
@@ -68,6 +70,8 @@ def prove_equal(
         a tool or where a model is read, may be rounded after each operation.  ``"signed-zero"``: the value of
         ``x + 0``, with a constant 0, may be replaced by ``x``, which is another zero if it is -0; functions that tell
         -0 from 0, such as a quotient, are then compared as functions of the replaced value.
+    time_limit : float, optional
+        The most seconds that this may take; then the verdict is UNKNOWN.
 
     Returns
     -------
@@ -92,9 +96,16 @@ def prove_equal(
     """
     if isinstance(left, Applicable) or isinstance(right, Applicable):
         check_laws(laws)
-        return facade.prove_any_rank(left, right, budget)  # type: ignore[no-any-return]
-    sides = (left, right) if isinstance(left, Tensor) else facade.as_tensors(left, right)
-    return _prove_tensors_equal(*sides, budget=budget, judge=judge, laws=laws)
+        return facade.prove_any_rank(left, right, budget, time_limit)  # type: ignore[no-any-return]
+    sides: tuple[Any, Any] = (left, right) if isinstance(left, Tensor) else facade.as_tensors(left, right)
+
+    def decided() -> Proof:
+        return _prove_tensors_equal(*sides, budget=budget, judge=judge, laws=laws)
+
+    def undecided() -> Proof:
+        return Proof(*sides, sides[0].facts.fork(), Verdict.UNKNOWN, None, out_of_time(time_limit))
+
+    return within(time_limit, decided, undecided)
 
 
 def prove_briefly(left: Tensor, right: Tensor, *, budget: int) -> Proof:

@@ -105,7 +105,7 @@ def test_a_model_that_a_runtime_refuses_is_no_witness(tmp_path: Path, runtime: s
     foreign = model([node("Foreign", "x", "y", domain="none.such")], [value_info("x", ("N", 4))])
     (tmp_path / "0-0.in.npz").write_bytes(b"")
     (tmp_path / "0.onnx").write_bytes(foreign)
-    subprocess.run([sys.executable, runtime_process.__file__, runtime, str(tmp_path)], check=True)
+    subprocess.run([sys.executable, runtime_process.__file__, runtime, str(tmp_path), str(4 << 30)], check=True)
     assert (tmp_path / "0-0.error.txt").exists()
     assert not (tmp_path / "0-0.out.npz").exists()
 
@@ -138,3 +138,13 @@ def test_no_larger_sizes_are_tried_where_the_smallest_are_too_large(
     pair = both(tmp_path, picked(0.5, node("Neg", "found", "y")), picked(0.25, node("Neg", "found", "y")))
     assert sl.verify(*pair).verdict is sl.Verdict.UNKNOWN
     assert len(tried) == 1
+
+
+def test_a_runtime_gets_no_more_memory_than_its_limit(tmp_path: Path) -> None:
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1]); import runtime_process as child\n"
+        "child.limit_memory(1 << 30)\n"
+        "try:\n    bytearray(1 << 31)\nexcept MemoryError:\n    sys.exit(7)\n"
+    )
+    folder = str(Path(runtime_process.__file__).parent)
+    assert subprocess.run([sys.executable, "-c", code, folder], check=False).returncode == 7

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from symlayout.algebra.fact_store import Dim
 from symlayout.algebra.facts import Facts
+from symlayout.deadlines import check_time
 
 
 def sizes(facts: Facts, least: Mapping[str, int | None] | None = None) -> Iterator[dict[str, int]]:
@@ -31,6 +32,7 @@ def sizes(facts: Facts, least: Mapping[str, int | None] | None = None) -> Iterat
         return
     todo: list[tuple[int, tuple[int, ...]]] = [(0, (0,) * len(dims))]
     while todo:
+        check_time()
         distance, numbers = heapq.heappop(todo)
         yield {d.name: d.value(k) for d, k in zip(dims, numbers, strict=True)}
         last = max((k for k, n in enumerate(numbers) if n), default=0)

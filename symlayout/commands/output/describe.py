@@ -67,3 +67,5 @@ def describe_all(commands: Mapping[str, ModuleType]) -> list[Described]:
 def add_common(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments that all commands have."""
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+    seconds = "the most time that this may take: a verdict is UNKNOWN then, a model is the best one that was proved"
+    parser.add_argument("--time-limit", type=float, metavar="SECONDS", help=seconds)

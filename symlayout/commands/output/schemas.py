@@ -256,6 +256,7 @@ SCHEMAS: dict[str, Schema] = {
                 ),
                 "what differs between the graphs",
             ),
+            "out_of_time": _is("boolean", "whether the time limit ended the search"),
             "out": _is("string", "the file that was written"),
         }
     ),

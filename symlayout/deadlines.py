@@ -1,0 +1,98 @@
+"""The time that a question may take: ``time_limit=`` of the functions that read, prove and optimise.
+
+Work is counted in goals (see `symlayout.budgets`), so that an answer is the same on every machine.  A deadline is for
+those who cannot wait for it: each goal, each operation of a model and each size of a search looks at the clock.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TypeVar
+
+from symlayout.errors import FormatError, shown
+
+R = TypeVar("R")
+
+_deadline: ContextVar[float] = ContextVar("deadline", default=math.inf)
+
+
+class OutOfTime(Exception):
+    """The deadline has passed.  It is no `SymlayoutError`, so that nothing takes it for an answer on its way out."""
+
+
+@contextmanager
+def deadline(seconds: float | None) -> Iterator[None]:
+    """Let `check_time` raise in the block once it has taken so many seconds, or an outer deadline has passed.
+
+    Raises
+    ------
+    FormatError
+        *seconds* is no positive number.
+
+    Examples
+    --------
+    >>> with deadline(3600.0):
+    ...     remaining() < 3600.0
+    True
+    >>> remaining()
+    inf
+    """
+    if seconds is None:
+        yield
+        return
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds > 0:
+        raise FormatError(f"time_limit {shown(seconds)} is no positive number of seconds")
+    token = _deadline.set(min(_deadline.get(), time.monotonic() + seconds))
+    try:
+        yield
+    finally:
+        _deadline.reset(token)
+
+
+@contextmanager
+def no_deadline() -> Iterator[None]:
+    """Let nothing in the block end by a deadline: what it does is short, and completes an answer."""
+    token = _deadline.set(math.inf)
+    try:
+        yield
+    finally:
+        _deadline.reset(token)
+
+
+def within(seconds: float | None, answer: Callable[[], R], otherwise: Callable[[], R]) -> R:
+    """Return what *answer* returns; what *otherwise* returns if that takes more than so many seconds.
+
+    Examples
+    --------
+    >>> import itertools
+    >>> within(0.01, lambda: [check_time() for _ in itertools.count()], lambda: "too long")
+    'too long'
+    """
+    try:
+        with deadline(seconds):
+            return answer()
+    except OutOfTime:
+        if seconds is None:  # the deadline is that of a question around this one
+            raise
+        return otherwise()
+
+
+def out_of_time(seconds: float | None) -> str:
+    """Return the claim that is open once a question has taken so many seconds, for what follows UNKNOWN."""
+    return f"the claim holds, within {seconds} seconds"
+
+
+def remaining() -> float:
+    """Return the seconds until the deadline, at least 0; infinity if there is none."""
+    return max(0.0, _deadline.get() - time.monotonic())
+
+
+def check_time() -> None:
+    """Raise `OutOfTime` if the deadline has passed."""
+    until = _deadline.get()
+    if until != math.inf and time.monotonic() > until:
+        raise OutOfTime
