@@ -13,8 +13,8 @@ from symlayout.algebra.facts import Facts
 from symlayout.equivalence.data_extents import certificate_of_data
 from symlayout.errors import legible, one_line
 from symlayout.proof.attempts import pairs_of
+from symlayout.proof.certificate.checker.schema import sealed
 from symlayout.proof.certificate.computed import certificate_of_computed
-from symlayout.proof.certificate.computed_claims import sealed
 from symlayout.proof.congruence import Congruence
 from symlayout.proof.counterexample import difference
 from symlayout.proof.verdict import Proof, Verdict

@@ -6,7 +6,7 @@ has compared every element.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -186,7 +186,10 @@ class WitnessSearch:
     def differ(self, values: dict[str, int]) -> tuple[Witness | None, bool]:
         """Return a witness for one point of D or None, and whether all elements were compared there."""
         self._spent += 1 + self._steps // _STEPS
-        left, right = self.left.bind(_only(values, self.left)), self.right.bind(_only(values, self.right))
+        return self.apart(values, self.left.bind(_only(values, self.left)), self.right.bind(_only(values, self.right)))
+
+    def apart(self, values: Mapping[str, int], left: Tensor, right: Tensor) -> tuple[Witness | None, bool]:
+        """Return what `differ` returns; *left* and *right* are the sides with these values."""
         dims = {sympy_bridge.symbol_of(self.facts.dims[name]): v for name, v in values.items()}
         if left.extents != right.extents:
             return Witness(dims, None, left.extents, right.extents), True
@@ -216,16 +219,7 @@ class WitnessSearch:
 
     def _computed_apart(self, left: Tensor, right: Tensor, dims: dict[Any, int], draw: int) -> Witness | None:
         """Return a witness if the sides compute values that differ by more than rounding explains."""
-        leaves = *left.arguments(), *right.arguments()
-        arrays = {leaf.key: sample(leaf, draw) for leaf in leaves}
-        try:
-            found = evaluated([left, right], arrays)
-        except (ShapeError, InconclusiveError):  # such as for places that an axis does not have
-            if not any(leaf.dtype is not None and leaf.dtype.kind in "iu" for leaf in leaves):
-                raise
-            draw += _INDICES
-            arrays = {leaf.key: sample(leaf, draw) for leaf in leaves}
-            found = evaluated([left, right], arrays)
+        found, arrays, draw = sampled([left, right], draw)
         shape = int_extents(left)
         a, b = (np.broadcast_to(found[id(t)], shape) for t in (left, right))
 
@@ -347,6 +341,23 @@ def work_of(nodes: Iterable[Tensor]) -> int:
     return sum(int(np.prod(int_extents(v), dtype=object)) for v in views)
 
 
+def sampled(sides: Sequence[Tensor], draw: int = 0) -> tuple[dict[int, Array], dict[str, Array], int]:
+    """Return the elements of *sides* by ``id``, the arrays of their inputs by key, and the draw that these are of.
+
+    The extents are ints.  If the bodies refuse the draw, integers are 0 or 1.
+    """
+    leaves = [leaf for t in sides for leaf in t.arguments()]
+    arrays = {leaf.key: sample(leaf, draw) for leaf in leaves}
+    try:
+        return evaluated(sides, arrays), arrays, draw
+    except (ShapeError, InconclusiveError):  # such as for places that an axis does not have
+        if not any(leaf.dtype is not None and leaf.dtype.kind in "iu" for leaf in leaves):
+            raise
+    draw += _INDICES
+    arrays = {leaf.key: sample(leaf, draw) for leaf in leaves}
+    return evaluated(sides, arrays), arrays, draw
+
+
 def sample(leaf: Tensor, draw: int = 0) -> np.ndarray[Any, Any]:
     """Return elements for an input: small integers, so that sums and products of them are exact.
 
@@ -376,7 +387,7 @@ def _near(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any], times: float = 1.0) 
     return np.isclose(x, y, rtol=rounding, atol=rounding * 1e-2 * size, equal_nan=True)
 
 
-def _only(values: dict[str, int], t: Tensor) -> dict[str, Extent]:
+def _only(values: Mapping[str, int], t: Tensor) -> dict[str, Extent]:
     return {name: v for name, v in values.items() if name in t.facts.dims}
 
 

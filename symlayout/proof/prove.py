@@ -6,23 +6,24 @@ The sides are compared as they are, with their folds merged, with their function
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from symlayout import facade
 from symlayout.algebra.facts import Facts
 from symlayout.deadlines import out_of_time, within
-from symlayout.errors import ArrayError, ShapeError, shown
+from symlayout.errors import ArrayError, ShapeError, SymlayoutError, shown
 from symlayout.proof.added_zeros import without_added_zeros
 from symlayout.proof.attempts import DEFAULT_BUDGET, FIRST_EFFORT, decide, pairs_known
 from symlayout.proof.cases.case_tree import Tree
 from symlayout.proof.congruence import Congruence
-from symlayout.proof.counterexample import Witness
-from symlayout.proof.decide_equal import attempt
+from symlayout.proof.counterexample import Witness, WitnessSearch
+from symlayout.proof.decide_equal import attempt, dtype_of
 from symlayout.proof.folds import merged
 from symlayout.proof.idle_functions import without_idle_functions
 from symlayout.proof.laws import LAWS, SIGNED_ZERO, check_laws
 from symlayout.proof.natural_assumptions import advice
+from symlayout.proof.points import is_empty, point_of
 from symlayout.proof.pull_functions import pulled
 from symlayout.proof.verdict import Proof, Verdict
 from symlayout.tensors.chain import Applicable, Tensor, check_tensors
@@ -100,7 +101,7 @@ def prove_equal(
     sides: tuple[Any, Any] = (left, right) if isinstance(left, Tensor) else facade.as_tensors(left, right)
 
     def decided() -> Proof:
-        return _prove_tensors_equal(*sides, budget=budget, judge=judge, laws=laws)
+        return _with_point(_prove_tensors_equal(*sides, budget=budget, judge=judge, laws=laws))
 
     def undecided() -> Proof:
         return Proof(*sides, sides[0].facts.fork(), Verdict.UNKNOWN, None, out_of_time(time_limit))
@@ -110,7 +111,42 @@ def prove_equal(
 
 def prove_briefly(left: Tensor, right: Tensor, *, budget: int) -> Proof:
     """Decide what `prove_equal` decides of tensors, where claims that take long to prove are not worth it."""
-    return _prove_tensors_equal(left, right, budget=budget, judge=None, laws=(), goals=FIRST_EFFORT)
+    return _with_point(_prove_tensors_equal(left, right, budget=budget, judge=None, laws=(), goals=FIRST_EFFORT))
+
+
+def _with_point(proof: Proof) -> Proof:
+    """Return a proof with its point; PROVED without one is UNKNOWN, and REFUTED where the sides differ there.
+
+    Raises
+    ------
+    ShapeError
+        ``infeasible`` if no sizes are valid for both sides.
+    """
+    if proof.verdict is not Verdict.PROVED:
+        return proof
+    left, right = proof.sides
+    search = WitnessSearch(left, right, proof.facts, dtype_of(left, right))
+    apart: list[Witness] = []
+
+    def compare(values: Mapping[str, int], sides: Sequence[Tensor], elements: bool) -> bool:
+        try:
+            if not elements and sides[0].extents == sides[1].extents:
+                return False
+            witness, _ = search.apart(values, *sides)
+        except SymlayoutError:  # such as for a body without a function
+            return False
+        if witness is not None and (witness.coord is None or not proof.laws):
+            apart.append(witness)
+        return True
+
+    point = point_of(proof.sides, proof.facts, compare)
+    if apart:
+        return proof.refuted(apart[0])
+    if point is not None:
+        return proof.at(point)
+    if is_empty(proof.facts):
+        raise ShapeError("no sizes are valid for both sides", "infeasible")
+    return proof.opened("no sizes were found that are valid for both sides")
 
 
 def _prove_tensors_equal(

@@ -12,10 +12,12 @@ from symlayout.algebra.facts import Facts
 from symlayout.errors import InconclusiveError
 from symlayout.language import sympy_bridge
 from symlayout.proof.cases.case_tree import Tree
+from symlayout.proof.certificate.checker.schema import sealed
 from symlayout.proof.congruence import Congruence
 from symlayout.proof.counterexample import Witness
 from symlayout.proof.decide_equal import dtype_of
 from symlayout.proof.folds import Merged
+from symlayout.proof.points import Point
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.requirements import implies, requirements
 from symlayout_codegen.forks import cached_property
@@ -63,6 +65,9 @@ class Proof:
         assumption that decides the claim.
     laws : tuple of str
         The granted laws that the proof needs.
+    point : dict or None
+        With PROVED, a value for each dim, by its SymPy symbol: sizes that meet all facts of the claim, at which both
+        sides were bound and evaluated.  So what is proved does not follow from facts that contradict each other.
 
     Examples
     --------
@@ -98,6 +103,8 @@ class Proof:
         self.verdict, self.witness, self.obligation, self.searched = verdict, witness, obligation, searched
         self.laws, self._known, self._tree = laws, known, tree
         self._without_added_zeros, self._advice = without_added_zeros, advice
+        self.point: dict[Any, int] | None = None
+        self._evaluated = ""
 
     def __bool__(self) -> bool:
         raise TypeError("a proof has three outcomes; compare its verdict with Verdict.PROVED")
@@ -119,6 +126,13 @@ class Proof:
         """
         if self.verdict is not Verdict.PROVED:
             return None
+        found = self._certificate()
+        if self.point is None:
+            return found
+        point = {str(symbol): value for symbol, value in self.point.items()}
+        return sealed({**found, "point": point, "evaluated": self._evaluated})
+
+    def _certificate(self) -> dict[str, Any]:
         bare = self._without_added_zeros  # such a certificate names its law, so it is never one of movement only
         if self._known is not None and (bare or any(side.computes for side in self._compared)):
             left, right = self._compared
@@ -147,6 +161,31 @@ class Proof:
         known, tree, sides, merged = rewritten._known, rewritten._tree, rewritten._sides, rewritten._merged
         head = (*self._sides, self._facts, rewritten.verdict, None, "", self.searched, laws, known, tree, merged)
         return Proof(*head, without_added_zeros=True, bare=sides)
+
+    @property
+    def sides(self) -> tuple[Tensor, Tensor]:
+        """The two sides of the claim."""
+        return self._sides
+
+    @property
+    def facts(self) -> Facts:
+        """The bounds and requirements of the claim, for the engine.  Users read `requires`."""
+        return self._facts
+
+    def refuted(self, witness: Witness) -> Proof:
+        """Return the verdict that the sides differ at *witness*."""
+        return Proof(*self._sides, self._facts, Verdict.REFUTED, witness, searched=self.searched)
+
+    def opened(self, obligation: str) -> Proof:
+        """Return the verdict that leaves *obligation* open."""
+        return Proof(*self._sides, self._facts, Verdict.UNKNOWN, None, obligation, self.searched)
+
+    def at(self, point: Point) -> Proof:
+        """Return this proof with the point at which its sides were evaluated."""
+        made = copy(self)
+        made.point = {sympy_bridge.symbol_of(self._facts.dims[name]): value for name, value in point.dims.items()}
+        made._evaluated = point.evaluated
+        return made
 
     def of(self, left: Tensor, right: Tensor) -> Proof:
         """Return this proof as one about two other sides, which the sides of this one stand for."""

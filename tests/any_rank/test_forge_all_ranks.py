@@ -11,7 +11,7 @@ import pytest
 import symlayout as sl
 from symlayout.proof.certificate.check_computed import refusal_of_computed_ranks
 from symlayout.proof.certificate.checker.all_ranks import refusal_of_all_ranks, seal_of
-from symlayout.proof.certificate.computed_claims import sealed
+from symlayout.proof.certificate.checker.schema import sealed
 from tests.any_rank.any_rank_claims import TRUE, prove
 
 # ---------------------------------------------------------------------- certificates

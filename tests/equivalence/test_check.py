@@ -13,7 +13,7 @@ import symlayout as sl
 from symlayout.equivalence.check import check
 from symlayout.equivalence.verify_models import check_models
 from symlayout.proof.certificate.check_computed import refusal_alone
-from symlayout.proof.certificate.computed_claims import sealed
+from symlayout.proof.certificate.checker.schema import sealed
 from tests.equivalence.test_verify_models import model, network
 from tests.proof.test_congruence import conv, conv_nhwc, relu
 

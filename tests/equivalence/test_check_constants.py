@@ -17,7 +17,7 @@ import symlayout as sl
 from symlayout.equivalence.verify_models import check_models
 from symlayout.proof.certificate.check_computed import refusal_alone
 from symlayout.proof.certificate.checker import seal
-from symlayout.proof.certificate.computed_claims import sealed
+from symlayout.proof.certificate.checker.schema import sealed
 
 Weights = dict[str, np.ndarray[Any, Any]]
 WHOLE = np.random.default_rng(0).standard_normal((5, 7)).astype(np.float32)

@@ -15,7 +15,7 @@ import symlayout as sl
 from symlayout.equivalence import data_extents
 from symlayout.equivalence.data_extents import with_data_as_shown
 from symlayout.equivalence.verify_models import check_models
-from symlayout.proof.certificate.computed_claims import sealed
+from symlayout.proof.certificate.checker.schema import sealed
 from tests.support.onnx_writer import model, node, tensor, value_info
 
 

@@ -12,7 +12,7 @@ import pytest
 import symlayout as sl
 from symlayout.equivalence.check import check
 from symlayout.proof.added_zeros import without_added_zeros
-from symlayout.proof.certificate.computed_claims import sealed
+from symlayout.proof.certificate.checker.schema import sealed
 
 PROVED = sl.Verdict.PROVED
 LAW = ("signed-zero",)

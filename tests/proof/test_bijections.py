@@ -11,7 +11,7 @@ import pytest
 import symlayout as sl
 from symlayout.proof.bijections import bijections
 from symlayout.proof.certificate.check_computed import refusal_of_computed
-from symlayout.proof.certificate.computed_claims import sealed
+from symlayout.proof.certificate.checker.schema import sealed
 from symlayout.tensors.apply_operation import operand_of
 
 N, C, H, W, G, K, M = sl.dims("N C H W G K M", min=1)

@@ -19,7 +19,8 @@ from symlayout.proof.certificate.checker import refusal
 from symlayout.proof.certificate.checker.all_ranks import check_product, check_shapes, seal_of
 from symlayout.proof.certificate.checker.elements import refusal_of_elements
 from symlayout.proof.certificate.checker.polynomials import Refused
-from symlayout.proof.certificate.checker.schema import size
+from symlayout.proof.certificate.checker.schema import check_claim, size
+from symlayout.proof.certificate.checker.sizes import EVALUATED, POINT, check_point
 from symlayout.proof.certificate.claim import Claim
 from symlayout.proof.certificate.computed_claims import (
     ComputedClaims,
@@ -85,6 +86,13 @@ def refusal_of_computed(certificate: Any, left: Mapping[str, Tensor], right: Map
         for name, t in left.items():
             if reason := _other(claims.movement(t, right[name]), certificate["outputs"][name]):
                 return f"output {name}: {reason}"
+        if "point" in certificate:
+            views = [view for pair in certificate["pairs"] for view in pair["views"]]
+            _check_point(certificate, [*views, *certificate["outputs"].values()])
+            if facts.failing(facts.values(certificate["point"])) is not None:
+                return "a requirement fails at the point"
+    except Refused as error:
+        return str(error)
     except SymlayoutError as error:
         return str(error).splitlines()[0]
     except (KeyError, IndexError, TypeError, ValueError, AttributeError, AssertionError) as error:
@@ -102,16 +110,31 @@ def refusal_alone(certificate: Any) -> str:
         if not is_sealed(certificate):
             return "the seal does not match: the certificate was altered"
         claims = [view for pair in certificate["pairs"] for view in pair["views"]]
+        claims += certificate["outputs"].values()
+        if "point" in certificate:
+            _check_point(certificate, claims)
         claims += [view for pair in certificate["pairs"] for view in pair.get("bijection", {}).get("is_one", ())]
-        for shown in (*claims, *certificate["outputs"].values()):
+        for shown in claims:
             if shown is not None and (reason := refusal(shown)):
                 return reason
         for part in certificate.get("data", []):
             if reason := refusal_alone(part["operands"]):
                 return reason
+    except Refused as error:
+        return str(error)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         return f"the certificate has another form: {type(error).__name__}"
     return ""
+
+
+def _check_point(certificate: Any, claims: Iterable[Any]) -> None:
+    """Refuse a point at which a claim of movement of the certificate does not hold; each claim has a good form."""
+    POINT(certificate["point"], "point")
+    EVALUATED(certificate["evaluated"], "evaluated")
+    for shown in claims:
+        if shown is not None:
+            check_claim(shown["claim"])
+            check_point(shown["claim"], certificate["point"], certificate["evaluated"])
 
 
 def refusal_of_computed_ranks(certificate: Any) -> str:

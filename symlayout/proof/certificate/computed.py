@@ -15,6 +15,7 @@ from typing import Any
 from symlayout.algebra.facts import Facts
 from symlayout.budgets import limits
 from symlayout.errors import InconclusiveError
+from symlayout.proof.certificate.checker.schema import sealed
 from symlayout.proof.certificate.claim import Claim
 from symlayout.proof.certificate.computed_claims import (
     ComputedClaims,
@@ -22,7 +23,6 @@ from symlayout.proof.certificate.computed_claims import (
     is_one_expression,
     laws_of_pairs,
     nodes_of,
-    sealed,
     with_functions_outermost,
 )
 from symlayout.proof.certificate.write import certify

@@ -18,7 +18,7 @@ from symlayout.ops.flip import flip
 from symlayout.ops.reshape import reshape
 from symlayout.ops.transpose import transpose
 from symlayout.proof.bijections import Bijection
-from symlayout.proof.certificate.checker.schema import digest
+from symlayout.proof.certificate.checker.schema import sealed
 from symlayout.proof.certificate.claim import constant_name
 from symlayout.proof.congruence import Pair, Way
 from symlayout.proof.decide_equal import dtype_of
@@ -162,15 +162,6 @@ def is_one_expression(claim: Mapping[str, Any], *, unread: bool = False) -> bool
         made.append(numbers.setdefault(dumps(same, sort_keys=True), len(numbers)))
     left, right = (made[int(claim[side])] for side in ("left", "right"))
     return left == right
-
-
-def sealed(certificate: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a certificate with the seal of what it says.
-
-    A seal reveals only accidental changes: anybody can make it.
-    """
-    body = {key: value for key, value in certificate.items() if key != "seal"}
-    return {**body, "seal": digest(body)}
 
 
 def is_sealed(certificate: Mapping[str, Any]) -> bool:

@@ -1,7 +1,7 @@
 """Check a certificate: a proof that two chains of index maps are equal, as data.
 
 This package imports nothing else of the project.  It computes with its own integer polynomials.  A certificate is a
-dict of JSON values with three members.
+dict of JSON values with these members.
 
 ``claim``
     ``dims``: ``[name, min, max, multiple_of]``.  ``symbols``: ``[name, form, a, b]``, where form is
@@ -21,6 +21,10 @@ dict of JSON values with three members.
     Ends of the sides: ``agree`` (both sides are evaluated and read the same element) and ``masked`` (all fills are
     equal; one block for the points at which the left side reads inside all of its sources with a fill, and one block
     for the right side).
+``point``, ``evaluated``
+    A value for each dim, at which the bounds and assumptions hold, and whether the elements of both sides were compared
+    there or their shapes only (``"elements"`` or ``"shapes"``).  The checker compares them again.  Certificates that
+    are parts of others have none.
 ``seal``
     The SHA-256 of the other members.  It reveals accidental changes.  It is no protection against forgery: anybody can
     seal an altered certificate again.
@@ -28,8 +32,8 @@ dict of JSON values with three members.
 A polynomial is an int or a list of terms ``[coefficient, name, ...]``.  Known facts are polynomials that are ``>= 0``
 or ``== 0`` for all integers that the claim is about.  ``docs/algebra.md`` states why each rule is sound.
 
-A certificate proves the claim that it states.  Two questions remain for its reader: whether the maps are those of the
-named operations, and whether the assumptions are consistent.
+A certificate proves the claim that it states; its point shows that the assumptions do not contradict each other.  One
+question remains for its reader: whether the maps are those of the named operations.
 """
 
 from __future__ import annotations

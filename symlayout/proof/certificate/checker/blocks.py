@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from symlayout.proof.certificate.checker import points, readings, rules
+from symlayout.proof.certificate.checker import points, readings, rules, sizes
 from symlayout.proof.certificate.checker.known import Known
 from symlayout.proof.certificate.checker.polynomials import Refused, Work
 from symlayout.proof.certificate.checker.schema import (
@@ -43,7 +43,8 @@ def check(certificate: Any) -> bool:
     Returns
     -------
     bool
-        True if the claim is proved.  False says nothing about the claim; `refusal` returns the reason.
+        True if the claim is proved, and sizes are given that it is about.  False says nothing about the claim;
+        `refusal` returns the reason.
 
     Examples
     --------
@@ -56,15 +57,20 @@ def check(certificate: Any) -> bool:
     >>> sl.check(certificate)
     False
     """
-    return refusal(certificate) == ""
+    return refusal(certificate) == "" and "point" in certificate
 
 
 def refusal(certificate: Any) -> str:
-    """Return the reason why *certificate* does not prove its claim; an empty text if it does."""
+    """Return the reason why *certificate* does not prove its claim; an empty text if it does.
+
+    A certificate that is a part of another one has no point: that one has it.
+    """
     try:
         work = Work(budget(size(certificate)))
         check_form(certificate)
         check_proof(Known(certificate["claim"], work), certificate["proof"])
+        if "point" in certificate:
+            sizes.check_point(certificate["claim"], certificate["point"], certificate["evaluated"])
     except Refused as error:
         return str(error)
     except (RecursionError, ValueError) as error:  # nested too deeply for Python, or an int with too many digits
@@ -74,7 +80,8 @@ def refusal(certificate: Any) -> str:
 
 def check_form(certificate: Any) -> None:
     """Refuse data that is not a sealed certificate, or whose claim refers to a missing name or number."""
-    CERTIFICATE(certificate, "the certificate")
+    pointed = POINTED if type(certificate) is dict and "point" in certificate else {}
+    members(claim=anything, proof=anything, seal=name, **pointed)(certificate, "the certificate")
     if certificate["seal"] != seal(certificate):
         raise Refused("the seal does not match: the certificate was altered")
     _proof(certificate["proof"], "proof")
@@ -87,7 +94,7 @@ def budget(characters: int) -> int:
 
 
 def check_proof(known: Known, proof: dict[str, Any]) -> None:
-    """Refuse a proof that does not prove the claim; its form has been checked by `CERTIFICATE`."""
+    """Refuse a proof that does not prove the claim; its form has been checked by `check_form`."""
     take_all(known, proof["given"])
     readings.check_given(known)
     operations = [number for number, node in enumerate(known.claim["nodes"]) if "cases" in node]
@@ -237,4 +244,4 @@ RULES: dict[str, tuple[Any, ...]] = {  # the function that checks a step, and th
     "entry": (rules.entry, name, table, polynomial),
     "divide": (rules.divide, polynomial, polynomial, polynomial),
 }
-CERTIFICATE = members(claim=anything, proof=anything, seal=name)
+POINTED: dict[str, Kind] = {"point": sizes.POINT, "evaluated": sizes.EVALUATED}

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from hashlib import sha256
 from typing import Any
 
@@ -42,8 +42,13 @@ def size(certificate: Any) -> int:
 
 
 def seal(certificate: dict[str, Any]) -> str:
-    """Return the digest of claim and proof.  It reveals only accidental changes: anybody can make it."""
-    return digest([certificate["claim"], certificate["proof"]])
+    """Return the digest of all other members.  It reveals only accidental changes: anybody can make it."""
+    return digest({key: value for key, value in certificate.items() if key != "seal"})
+
+
+def sealed(certificate: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a certificate with the seal of what it says."""
+    return {**certificate, "seal": seal(dict(certificate))}
 
 
 def digest(data: Any) -> str:
