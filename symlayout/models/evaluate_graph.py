@@ -42,7 +42,12 @@ class Evaluation:
     values : mutable mapping
         The values by name.
     demands : dict
-        For each value the requirements that it was the first to state.
+        For each value the requirements that it was the first to state.  Those of branches and loops, which may not be
+        taken, are not among them.
+    demanded_by : dict
+        These values, those too that are inside a branch that is always taken.
+    assumed : dict
+        For each value what the reader demands of it beyond the standard.
     same_bits : bool
         Whether constants are computed only where all runtimes compute the same bits.  Others stay functions of the
         constants that they read, but for single elements, which may be needed for a shape.
@@ -59,6 +64,8 @@ class Evaluation:
         self.values, self.same_bits = values, same_bits
         self.shapes = ShapeNodes(hints, nodes)
         self.demands: dict[str, tuple[Requirement, ...]] = {}
+        self.demanded_by: dict[str, Tensor] = {}
+        self.assumed: dict[str, tuple[Requirement, ...]] = {}
         self._stated: set[tuple[Any, ...]] = set()
         self._tensors: dict[int, tuple[Any, Tensor]] = {}  # of arrays, by id
         self._places: dict[str, tuple[Tensor, int]] = {}  # by dim: a tensor and an axis that has it as extent
@@ -93,6 +100,7 @@ class Evaluation:
                 news.append(r)
         if news:
             self.demands[name] = tuple(news)
+            self.demanded_by[name] = value
 
     def tensor(self, value: Value, name: str = "constant") -> Tensor:
         """Return a value as a tensor: arrays become constants, or functions of the shapes that show their dims."""

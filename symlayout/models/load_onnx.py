@@ -47,7 +47,7 @@ from symlayout.tensors.input_tensor import tensor
 if TYPE_CHECKING:
     from onnx import GraphProto, NodeProto, TensorProto
 
-MAX_NODES = 50_000  # needed by the outputs, plus the inputs
+MAX_NODES = 50_000  # plus the inputs
 
 _RENAMED = {"Pad": {"value": "constant_value"}}  # attributes with another name in an older version
 
@@ -65,7 +65,7 @@ def model_of(graph: OnnxGraph, file: Path, known: KnownDims, *, same_bits: bool 
     same_bits : bool
         See `Evaluation`.
     """
-    if (count := len(graph.nodes) + len(graph.inputs)) > MAX_NODES:
+    if (count := len(graph.nodes) + len(graph.unused) + len(graph.inputs)) > MAX_NODES:
         raise FormatError(f"model has {count} nodes and inputs, at most {MAX_NODES} are read")
     evaluation = settled(lambda exact: _evaluated(graph, exact, known, same_bits))
     inputs = {x.name: evaluation.tensor(evaluation.values[x.name], x.name) for x in graph.inputs}
@@ -79,7 +79,19 @@ def model_of(graph: OnnxGraph, file: Path, known: KnownDims, *, same_bits: bool 
         values.setdefault(name, lambda name=name: graph.constant(name))
     by_runtime = {name for name, value in evaluation.values.items() if evaluation.is_by_runtime(value)}
     tensors = Tensors(values, evaluation.tensor, by_runtime)
-    return Model(file, "ONNX", inputs, outputs, tensors, evaluation.nodes, graph.source, evaluation.demands)
+    return Model(
+        file,
+        "ONNX",
+        inputs,
+        outputs,
+        tensors,
+        evaluation.nodes,
+        graph.source,
+        evaluation.demands,
+        unused=evaluation.unused,
+        demanded_by=evaluation.demanded_by,
+        assumed=evaluation.assumed,
+    )
 
 
 def _evaluated(
@@ -95,6 +107,7 @@ def _evaluated(
         evaluation.shapes.leaf_dims.append(set(leaf.facts.dims))
         evaluation.define(x.name, leaf)
     evaluation.nodes = tuple(evaluation.run(graph.nodes))
+    evaluation.unused = tuple(evaluation.run(graph.unused))
     return evaluation, evaluation.exact | evaluation.shapes.supposed
 
 
@@ -106,6 +119,8 @@ class OnnxEvaluation(Evaluation):
         self.graph = graph
         self.exact = set(exact)
         self.nodes: tuple[ModelNode, ...] = ()
+        self.unused: tuple[ModelNode, ...] = ()
+        self._in_bodies: dict[int, list[Tensor]] = {}  # what demands something in a subgraph that may not run, by id
         self._origins: MutableMapping[str, ModelNode | str | None] = {}  # nodes, or texts of what a pass starts with
         self._digests: dict[int, tuple[ModelNode, str]] = {}  # of nodes, by id
         self.loops = 0  # how many loops the evaluation is inside
@@ -297,9 +312,10 @@ class OnnxEvaluation(Evaluation):
     def _returned(
         self, node: ModelNode, operands: Sequence[Tensor | None], bodies: Sequence[Sequence[Value]]
     ) -> list[Tensor] | None:
-        """Return what subgraphs return, if that demands no more of the sizes than what they and their node read."""
+        """Return what subgraphs return, if they demand no more of the sizes than what they and their node read."""
         if not bodies or any(isinstance(value, Items) for values in bodies for value in values):
             return None
+        demanding = [t for a in node.source.attribute if a.type == a.GRAPH for t in self._in_bodies.get(id(a.g), ())]
         returned = [self.tensor(value) for values in bodies for value in values]
         around = [self.value(name) for name in outer_names(node.source)]
         read = [self.tensor(value) for value in around if value is not None and not isinstance(value, Items)]
@@ -307,7 +323,7 @@ class OnnxEvaluation(Evaluation):
         facts = operand_of(node.title, read).facts.fork() if read else Facts()
         dims, demands = set(facts.dims), len(facts.requirements)
         try:
-            _merge(facts, returned)
+            _merge(facts, [*returned, *demanding])
             origins = self._unread_origins(returned, facts.dims.keys() - dims)
             _merge(facts, origins)
         except ShapeError:  # a branch is valid for no sizes for which the others are
@@ -425,8 +441,13 @@ class OnnxEvaluation(Evaluation):
 
     # ------------------------------------------------------------------ subgraphs
 
-    def inside(self, node: ModelNode, graph: GraphProto, known: Mapping[str, Value], text: str = "") -> list[Value]:
-        """Return the outputs of a subgraph of a node, with *known* for its inputs; *text* tells these from others."""
+    def inside(
+        self, node: ModelNode, graph: GraphProto, known: Mapping[str, Value], text: str = "", *, runs: bool = False
+    ) -> list[Value]:
+        """Return the outputs of a subgraph of a node, with *known* for its inputs; *text* tells these from others.
+
+        What its nodes demand is a demand of the model if it *runs* whenever the node does.
+        """
         for name in outer_names(node.source):  # what is around is known by its digest
             if isinstance(origin := self._origins.get(name), ModelNode):
                 self.digest_of(origin)
@@ -436,10 +457,18 @@ class OnnxEvaluation(Evaluation):
         self._origins = ChainMap(own | {name: f"{text} {place}" for place, name in enumerate(known)}, origins)
         self.loops += bool(known)
         self.graph = onnx_model.inner(outer_graph, graph)
+        before = self.demands, self.demanded_by, self._stated, self._known_facts
+        if not runs:
+            self.demands, self.demanded_by = {}, {}
+            self._stated, self._known_facts = set(self._stated), dict(self._known_facts)
         try:
             self.run(self.graph.nodes)
             found = [self.value(name) for name in self.graph.outputs]
+            if not runs:
+                self._in_bodies[id(graph)] = list(self.demanded_by.values())
         finally:
+            if not runs:
+                self.demands, self.demanded_by, self._stated, self._known_facts = before
             self.values, self.graph, self._origins = outer, outer_graph, origins
             self.loops -= bool(known)
         if any(v is None for v in found):

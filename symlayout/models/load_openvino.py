@@ -68,7 +68,18 @@ def read_openvino(file: Path, known: KnownDims) -> Model:
     inputs = {name: t for name in evaluation.inputs if isinstance(t := evaluation.values[name], Tensor)}
     tensors = Tensors(evaluation.values, evaluation.tensor)
     nodes = tuple(evaluation.nodes)
-    return Model(file, "OpenVINO IR", inputs, outputs, tensors, nodes, graph, evaluation.demands)
+    return Model(
+        file,
+        "OpenVINO IR",
+        inputs,
+        outputs,
+        tensors,
+        nodes,
+        graph,
+        evaluation.demands,
+        demanded_by=evaluation.demanded_by,
+        assumed=evaluation.assumed,
+    )
 
 
 class OpenVINOEvaluation(Evaluation):

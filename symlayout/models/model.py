@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from symlayout.algebra.facts import Requirement
+from symlayout.algebra.facts import Facts, Requirement
 from symlayout.errors import FormatError, one_line, shortened
+from symlayout.language import sympy_bridge
 from symlayout.show import wording
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.computation import constant
-from symlayout.tensors.requirements import origins
+from symlayout.tensors.requirements import origins, requirements
+from symlayout_codegen.forks import cached_property
 
 _FRAMEWORKS = {"": "onnx", "com.microsoft": "microsoft"}  # what the catalogue calls the domains of ONNX
 
@@ -133,13 +136,19 @@ class Model:
     inputs, outputs : dict of str to Tensor
         By their names in the file, in its order.
     tensors : mapping of str to Tensor
-        Every value that the outputs need: inputs, constants, and what the nodes compute.
+        Every value: inputs, constants, and what the nodes compute.
     nodes : tuple of ModelNode
         The operations that the outputs need, each after the nodes that it reads; local functions are inlined.
+    unused : tuple of ModelNode
+        The other operations.  Runtimes compute these too, so what they demand of the sizes counts.
     source : ModelProto or IRGraph
         What the file has.
     demands : dict of str to tuple of Requirement
         For each value the requirements that its node was the first to state.
+    demanded_by : dict of str to Tensor
+        The values that state these.
+    assumed : dict of str to tuple of Requirement
+        For each value what is demanded of the sizes beyond the standard.
     """
 
     def __init__(
@@ -152,10 +161,43 @@ class Model:
         nodes: tuple[ModelNode, ...],
         source: Any,
         demands: dict[str, tuple[Requirement, ...]],
+        unused: tuple[ModelNode, ...] = (),
+        demanded_by: Mapping[str, Tensor] = MappingProxyType({}),
+        assumed: Mapping[str, tuple[Requirement, ...]] = MappingProxyType({}),
     ) -> None:
         self.path, self.format, self.inputs, self.outputs = path, format, inputs, outputs
         self.tensors, self.nodes, self.source, self.demands = tensors, nodes, source, demands
-        self._producers = {name: node for node in nodes for name in node.outputs if name}
+        self.unused, self.demanded_by, self.assumed = unused, demanded_by, assumed
+        self._producers = {name: node for node in (*nodes, *unused) for name in node.outputs if name}
+
+    @cached_property
+    def domain(self) -> Facts:
+        """What all nodes demand, those too whose values are read for their shape only, or not at all.
+
+        Raises
+        ------
+        ShapeError
+            ``infeasible`` if no sizes meet all demands.
+        """
+        facts = Facts()
+        for t in (*self.inputs.values(), *self.demanded_by.values()):
+            if not facts.includes(t.facts):
+                facts.merge(t.facts)
+        return facts
+
+    @property
+    def requires(self) -> tuple[Any, ...]:
+        """What all nodes demand of the inputs' dims, as SymPy relations; none follows from the others.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> import symlayout as sl
+        >>> models = Path(sl.__file__).parents[1] / "examples" / "models"  # in a checkout
+        >>> sl.read_model(models / "pixel_unshuffle.onnx").requires
+        (Eq(Mod(H, 2), 0), Eq(Mod(W, 2), 0))
+        """
+        return relations(self.domain, {name for t in self.inputs.values() for name in t.facts.dims})
 
     def producer(self, name: str) -> ModelNode | None:
         """Return the node that computes a value; None for an input and a constant."""
@@ -206,6 +248,15 @@ class Model:
 
 
 _STEPS = 12  # of an explanation
+
+
+def relations(facts: Facts, dims: Set[str]) -> tuple[Any, ...]:
+    """Return the requirements of *facts* that are about *dims* only, as SymPy relations; none follows from the others.
+
+    Others are about extents that depend on data.
+    """
+    found = (sympy_bridge.to_relation(r, facts) for r in requirements(facts))
+    return tuple(relation for relation in found if {s.name for s in relation.free_symbols} <= dims)
 
 
 def _shape(t: Tensor) -> str:

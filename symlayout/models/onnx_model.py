@@ -56,6 +56,8 @@ class OnnxGraph:
         Without inputs that have a constant as their default.
     nodes : tuple of NodeProto
         The nodes that the outputs need, each after the nodes that it reads.
+    unused : tuple of NodeProto
+        The other nodes, in the same order.  Runtimes compute these, too.
     outputs : tuple of str
         Their names.
     constants : mapping
@@ -72,6 +74,7 @@ class OnnxGraph:
 
     inputs: tuple[Input, ...]
     nodes: tuple[NodeProto, ...]
+    unused: tuple[NodeProto, ...]
     outputs: tuple[str, ...]
     constants: Mapping[str, TensorProto]
     opsets: Mapping[str, int]
@@ -128,11 +131,11 @@ def graph_of(source: ModelProto, folder: Path, *, defaults: bool = False) -> Onn
     outputs = tuple(value.name for value in graph.output)
     if not outputs:
         raise FormatError("model has no output")
-    nodes = _needed(outputs, graph.node, {*constants, *inputs})
+    nodes, unused = _in_two(outputs, graph.node, {*constants, *inputs})
     _check_opset(model)
     opsets = {"" if o.domain == "ai.onnx" else o.domain: o.version for o in model.opset_import}
     files = ConstantFiles(folder)
-    return OnnxGraph(tuple(inputs.values()), nodes, outputs, constants, opsets, _types(graph), source, files)
+    return OnnxGraph(tuple(inputs.values()), nodes, unused, outputs, constants, opsets, _types(graph), source, files)
 
 
 def inner(outer: OnnxGraph, graph: GraphProto) -> OnnxGraph:
@@ -140,7 +143,7 @@ def inner(outer: OnnxGraph, graph: GraphProto) -> OnnxGraph:
     constants = {**outer.constants, **_constants(graph)} if graph.initializer else outer.constants
     outputs = tuple(value.name for value in graph.output)
     nodes = tuple(graph.node)
-    return OnnxGraph((), nodes, outputs, constants, outer.opsets, _types(graph), None, outer.files)
+    return OnnxGraph((), nodes, (), outputs, constants, outer.opsets, _types(graph), None, outer.files)
 
 
 def _constants(graph: GraphProto) -> dict[str, TensorProto]:
@@ -220,15 +223,17 @@ def _input(value: ValueInfoProto) -> Input:
     return Input(value.name, dtype, tuple(dims))
 
 
-def _needed(outputs: tuple[str, ...], nodes: Sequence[NodeProto], known: set[str]) -> tuple[NodeProto, ...]:
-    """Return the nodes that *outputs* need, in the order of the file, in which each has to follow what it reads."""
-    wanted, found = set(outputs), []
-    for node in reversed(nodes):
+def _in_two(
+    outputs: tuple[str, ...], nodes: Sequence[NodeProto], known: set[str]
+) -> tuple[tuple[NodeProto, ...], tuple[NodeProto, ...]]:
+    """Return the nodes that *outputs* need, and the others, in the order of the file: each follows what it reads."""
+    needed, wanted = set(), set(outputs)
+    for place, node in reversed(list(enumerate(nodes))):
         if not wanted.isdisjoint(node.output):
-            found.append(node)
+            needed.add(place)
             wanted.update(node.input)
             wanted.update(outer_names(node))
-    for node in reversed(found):
+    for node in nodes:
         for name in (*node.input, *outer_names(node)):
             if name and name not in known:
                 raise FormatError(f"{shortened(name)!r} is read before it is defined\n  in: {label(node)}")
@@ -238,7 +243,9 @@ def _needed(outputs: tuple[str, ...], nodes: Sequence[NodeProto], known: set[str
     for name in outputs:
         if name not in known:
             raise FormatError(f"output {shortened(name)!r} is not defined")
-    return tuple(reversed(found))
+    return tuple(n for k, n in enumerate(nodes) if k in needed), tuple(
+        n for k, n in enumerate(nodes) if k not in needed
+    )
 
 
 def _new(name: str, known: Mapping[str, Any] | set[str]) -> str:

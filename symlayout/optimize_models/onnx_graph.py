@@ -118,7 +118,7 @@ class EditedGraph:
     def evaluated(self, node: NodeProto, values: Mapping[str, Any]) -> list[Any]:
         """Return the outputs of a node, given its operands as tensors and arrays by their names."""
         opsets = {"" if o.domain == "ai.onnx" else o.domain: o.version for o in self.message.opset_import}
-        graph = OnnxGraph((), (), (), {}, opsets, {}, self.message, ConstantFiles(Path()))
+        graph = OnnxGraph((), (), (), (), {}, opsets, {}, self.message, ConstantFiles(Path()))
         evaluation = OnnxEvaluation(graph, (), same_bits=True)
         for name, value in values.items():
             evaluation.define(name, value)

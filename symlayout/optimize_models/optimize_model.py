@@ -77,6 +77,9 @@ class OptimizedModel(Model):
             model.nodes,
             model.source,
             model.demands,
+            unused=model.unused,
+            demanded_by=model.demanded_by,
+            assumed=model.assumed,
         )
         self.report = report
 

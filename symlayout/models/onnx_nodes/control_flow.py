@@ -42,7 +42,9 @@ class Nested(Protocol):
     def digest_of(self, node: ModelNode) -> str:
         """Return text that two nodes share only if they compute equal values."""
 
-    def inside(self, node: ModelNode, graph: GraphProto, known: Mapping[str, Value], text: str = "") -> list[Value]:
+    def inside(
+        self, node: ModelNode, graph: GraphProto, known: Mapping[str, Value], text: str = "", *, runs: bool = False
+    ) -> list[Value]:
         """Return the outputs of a subgraph of a node, with *known* for its inputs; *text* tells these from others."""
 
     def opaque(
@@ -82,7 +84,7 @@ def _if(graph: Nested, node: ModelNode, inputs: list[Value | None]) -> Sequence[
         raise FormatError(f"If has not a condition and two branches\n  in: {node}")
     condition = inputs[0]
     if isinstance(condition, np.ndarray) and condition.size == 1 and not hasattr(condition.item(), "free_symbols"):
-        return graph.inside(node, branches["then_branch" if condition.item() else "else_branch"], {})
+        return graph.inside(node, branches["then_branch" if condition.item() else "else_branch"], {}, runs=True)
     then, otherwise = (graph.inside(node, branches[name], {}) for name in ("then_branch", "else_branch"))
     if len(then) != len(otherwise):
         raise FormatError(f"the branches have {len(then)} and {len(otherwise)} outputs\n  in: {node}")
