@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 2 << 30  # what protobuf itself can read
 MAX_INLINED = 200_000  # nodes, once local functions are inlined
+MAX_COPIED = 32 << 20  # bytes of nodes, beyond twice what the file has, once local functions are inlined
 IR_VERSIONS = range(3, 15)
 _DEFAULTS = 4  # the IR version from which on callers may give another value for an initializer that is an input
 OPSETS = range(1, 29)  # newer ones may give a name another meaning
@@ -160,10 +161,13 @@ def _types(graph: GraphProto) -> dict[str, TypeProto]:
 def _inlined(model: ModelProto) -> ModelProto:
     """Return the model without local functions: their bodies stand where they are called."""
     functions = {(f.domain, f.name, f.overload): f for f in model.functions}
-    sizes: dict[tuple[str, str, str], int] = {}
+    bodies = (model.graph.node, *(f.node for f in model.functions))
+    most = MAX_COPIED + 2 * sum(node.ByteSize() for nodes in bodies for node in nodes)
+    sizes: dict[tuple[str, str, str], tuple[int, int]] = {}
 
-    def size(nodes: Sequence[NodeProto], calls: tuple[tuple[str, str, str], ...]) -> int:
-        total = 0
+    def size(nodes: Sequence[NodeProto], calls: tuple[tuple[str, str, str], ...]) -> tuple[int, int]:
+        """Return how many nodes and bytes a body has."""
+        count, length = 0, sum(node.ByteSize() for node in nodes)
         for node in itertools.chain(nodes, *(inner_nodes(node) for node in nodes)):
             key = (node.domain, node.op_type, node.overload)
             if key in calls:
@@ -172,10 +176,13 @@ def _inlined(model: ModelProto) -> ModelProto:
                 if len(calls) > _MAX_CALLS:
                     raise FormatError(f"functions call each other more than {_MAX_CALLS} deep")
                 sizes[key] = size(functions[key].node, (*calls, key))
-            total += sizes.get(key, 1)
-            if total > MAX_INLINED:
+            more, longer = sizes.get(key, (1, 0))
+            count, length = count + more, length + longer
+            if count > MAX_INLINED:
                 raise FormatError(f"model has more than {MAX_INLINED} nodes, with its functions inlined")
-        return total
+            if length > most:
+                raise FormatError(f"nodes of the model have more than {most} bytes, with its functions inlined")
+        return count, length
 
     size(model.graph.node, ())
     from onnx import inliner

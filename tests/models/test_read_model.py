@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from onnx import ModelProto, NodeProto, TensorProto, helper
+from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
 import symlayout as sl
 from symlayout.models.evaluate_graph import Evaluation
@@ -101,6 +101,18 @@ def test_functions_that_grow_without_end_are_refused(tmp_path: Path) -> None:
         helper.make_function("mine", "loop", ["a"], ["c"], [node("loop", "a", "c", "mine")], made.opset_import)
     )
     with pytest.raises(sl.FormatError, match="calls itself"):
+        read(tmp_path, made.SerializeToString())
+
+
+def test_functions_that_copy_a_constant_without_end_are_refused(tmp_path: Path) -> None:
+    made = ModelProto.FromString(model([node("f3", "x", "y", domain="mine")], [X]))
+    made.opset_import.append(helper.make_opsetid("mine", 1))
+    constant = numpy_helper.from_array(np.zeros(5000, np.float32))
+    bodies = [[helper.make_node("Constant", [], ["k"], value=constant), node("Identity", "a", "c")]]
+    bodies += [[node(f"f{k}", "a", "c", "mine")] * 20 for k in range(3)]
+    for k, body in enumerate(bodies):
+        made.functions.append(helper.make_function("mine", f"f{k}", ["a"], ["c"], body, made.opset_import))
+    with pytest.raises(sl.FormatError, match="bytes, with its functions inlined"):
         read(tmp_path, made.SerializeToString())
 
 

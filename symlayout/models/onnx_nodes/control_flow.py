@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from onnx import GraphProto
 
 MAX_LOOP_PASSES = 3  # over the body of a loop, until no shape changes
+_REPEATED = 3  # loops within each other that look for extents which no pass changes: the passes of all of them multiply
 
 
 class Nested(Protocol):
@@ -140,7 +141,9 @@ def _fixed_point(
     kinds: list[OutputType] = []
     for v in first:
         kinds.append(OutputType(None, None) if isinstance(v, Items | Unshaped) else _type(graph.tensor(v)))
-    for number in range(MAX_LOOP_PASSES):
+    if deep := graph.loops >= _REPEATED:
+        kinds = [k if k.shape is None else OutputType(k.dtype, (UnknownExtent(),) * len(k.shape)) for k in kinds]
+    for number in range(1 if deep else MAX_LOOP_PASSES):
         text = f"{graph.digest_of(node)} {number}"
         leaves = [
             any_value(graph, node, place, kind, text, v)

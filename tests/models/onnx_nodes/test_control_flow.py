@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-from onnx import NodeProto, helper, numpy_helper
+from onnx import NodeProto, TensorProto, helper, numpy_helper
 
 import symlayout as sl
-from symlayout.models.model import Model
+from symlayout.models.load_onnx import OnnxEvaluation
+from symlayout.models.model import Model, ModelNode, Value
 from symlayout.models.onnx_nodes.control_flow import CONTROL_FLOW, MAX_LOOP_PASSES
 from tests.support.onnx_writer import FLOAT, INT64, model, node, tensor, value_info
 
@@ -77,6 +79,37 @@ def test_a_loop_that_changes_a_further_extent_at_each_pass_ends_without_a_shape(
     m = read(tmp_path, model([made], [value_info("x", tuple("abcdef"[:rank]))], constants=constants))
     y = m.outputs["y"]
     assert not {str(n) for n in y.shape} & set("abcdef")
+
+
+def test_loops_in_loops_take_no_passes_that_multiply(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    passed: list[ModelNode] = []
+    inside = OnnxEvaluation.inside
+
+    def noted(self: OnnxEvaluation, at: ModelNode, *rest: Any) -> list[Value]:
+        passed.append(at)
+        return inside(self, at, *rest)
+
+    monkeypatch.setattr(OnnxEvaluation, "inside", noted)
+
+    def nested(depth: int) -> NodeProto:
+        v, u, w = f"v{depth}", f"u{depth}", f"w{depth}"
+        within = node("Identity", v, u) if not depth else nested(depth - 1)
+        nodes = [within, node("Concat", f"{u}, {v}", w, axis=0), node("Identity", f"c{depth}", f"d{depth}")]
+        inputs = [(f"i{depth}", INT64), (f"c{depth}", TensorProto.BOOL), (v, FLOAT)]
+        body = helper.make_graph(
+            nodes, "body", [helper.make_tensor_value_info(name, kind, None) for name, kind in inputs],
+            [value_info(f"d{depth}", (), TensorProto.BOOL), value_info(w, None)],
+        )  # fmt: skip
+        around = f"v{depth + 1}", f"u{depth + 1}"
+        return node("Loop", f"m, , {around[0]}", around[1], body=body)
+
+    depth = 14
+    data = model([nested(depth)], [value_info("m", (), INT64), value_info(f"v{depth + 1}", ("N", "C"))],
+                 (f"u{depth + 1}",))  # fmt: skip
+    m = read(tmp_path, data)
+    (made,) = m.outputs.values()
+    assert made.rank == 2
+    assert len(passed) < 30 * depth
 
 
 def test_a_scan_adds_a_row_for_each_row_that_it_reads(tmp_path: Path) -> None:
