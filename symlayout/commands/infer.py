@@ -56,6 +56,9 @@ def run(arguments: argparse.Namespace) -> Report:
         ("bounds", "\n".join(intervals) or "no axes"),
     ]
     data = {**wording.facts(t), "bounds": [list(interval) for interval in bounds], "asked_by": asked_by}
+    if notes := subject.notes(arguments):
+        rows.append(("note", "\n".join(notes)))
+        data["notes"] = list(notes)
     if arguments.solve is None:
         return Report(columns(rows), data)
     solution = sl.solve_shape(t, arguments.solve)
@@ -68,7 +71,10 @@ def _is_whole_model(arguments: argparse.Namespace) -> bool:
     words = arguments.subject
     if len(words) != 1 or not words[0].endswith(subject.MODELS) or arguments.output or arguments.solve:
         return False
-    return arguments.all or arguments.write or len(sl.load(words[0])) > 1
+    if arguments.all or arguments.write:
+        return True
+    outputs = sl.load(words[0]).values()
+    return len(outputs) > 1 or any(t.rank is None for t in outputs)
 
 
 def _of_model(arguments: argparse.Namespace) -> Report:
@@ -78,11 +84,13 @@ def _of_model(arguments: argparse.Namespace) -> Report:
         count = write_shapes(model, arguments.write)
         text += f"\nwrote     {count} shapes to {arguments.write}"
     first = next(iter(model.outputs.values()))
+    bounds = first.bounds()
     found = {
         **wording.facts(first),
-        "bounds": [list(interval) for interval in first.bounds()],
+        "bounds": None if bounds is None else [list(interval) for interval in bounds],
         "asked_by": model.asked_by(first),
         "values": model_table.data(model, every=arguments.all),
+        "notes": list(model.notes),
     }
     return Report(text, found)
 

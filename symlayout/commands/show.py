@@ -85,7 +85,7 @@ def _whole_model(arguments: argparse.Namespace) -> Model | None:
     if len(words) != 1 or not words[0].endswith(subject.MODELS) or arguments.output:
         return None
     model = sl.read_model(words[0], subject.parse_known(arguments.dim))
-    if len(model.outputs) == 1 and not any(t.computes for t in model.outputs.values()):
+    if len(model.outputs) == 1 and all(isinstance(t, Tensor) and not t.computes for t in model.outputs.values()):
         return None
     if arguments.dims or arguments.at or arguments.dtype:
         raise FormatError("--dims, --at and --dtype take the map of a tensor\n  help: name an output with --output")

@@ -17,6 +17,7 @@ from symlayout.frontends import registry
 from symlayout.language.grammar_trees import ParsedStep
 from symlayout.language.parse import evaluate, names_of, parse_shape, parse_step
 from symlayout.language.read_tokens import pointed
+from symlayout.models.model import TENSOR
 from symlayout.run.storage import WHOLE, Whole, nibbles
 
 MODELS = (".xml", ".onnx")
@@ -103,6 +104,11 @@ def demanding(arguments: argparse.Namespace) -> list[tuple[str, sl.Tensor]]:
     if not arguments.subject[0].endswith(MODELS):
         return []
     return sl.read_model(arguments.subject[0], dims=parse_known(arguments.dim)).demanding()
+
+
+def notes(arguments: argparse.Namespace) -> tuple[str, ...]:
+    """Return what is unusual about the file of the subject's model; nothing of a shape."""
+    return sl.read_model(arguments.subject[0]).notes if arguments.subject[0].endswith(MODELS) else ()
 
 
 def name_of_start(start: sl.Tensor) -> str:
@@ -325,7 +331,11 @@ def _model_output(path: str, name: str | None, known: Mapping[str, Any]) -> sl.T
         raise FormatError(f"{path} has {len(outputs)} outputs\n  known: {names}\n  help: choose one with --output")
     if name is not None and name not in outputs:
         raise FormatError(f"{path} has no output {shown(name)}\n  known: {names}")
-    result: sl.Tensor = next(iter(outputs.values())) if name is None else outputs[name]
+    name = next(iter(outputs)) if name is None else name
+    result = outputs[name]
+    if not isinstance(result, sl.Tensor):
+        what = "of unknown rank" if result.kind == TENSOR else f"a {result.kind}"
+        raise FormatError(f"output {shown(name)} of {path} is {what}, which has no map")
     return result
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from symlayout.equivalence.verify_models import Values, check_models
+from symlayout.equivalence.unknown_ranks import Values
+from symlayout.equivalence.verify_models import check_models
 from symlayout.proof.certificate.check_computed import refusal_alone, refusal_of_computed_ranks
 from symlayout.proof.certificate.checker import check as check_movement
 from symlayout.proof.certificate.checker.all_ranks import refusal_of_all_ranks

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from symlayout.algebra.facts import Facts
-from symlayout.algebra.polynomial import Extent, symbol
+from symlayout.algebra.polynomial import Extent, names_of, symbol
 from symlayout.equivalence.valid_sizes import facts_of
 from symlayout.proof.attempts import decide, pairs_known, pairs_of
 from symlayout.proof.certificate.check_computed import refusal_of_computed
@@ -129,7 +129,7 @@ def _next_origins(
             key = places[0][id(a)], places[1][id(b)]
             if apart.get(key) == dims:
                 continue
-            if _have_equal_operands(a, b, facts, known):
+            if _axes(a, before[a]) == _axes(b, names) and _have_equal_operands(a, b, facts, known):
                 found[b] = a
                 break
             apart[key] = dims
@@ -143,6 +143,11 @@ def _brought_in(outputs: Mapping[str, Tensor]) -> dict[Tensor, list[str]]:
         if node.body is not None:
             found.setdefault(node, []).append(name)
     return {node: sorted(names) for node, names in found.items()}
+
+
+def _axes(t: Tensor, names: Iterable[str]) -> list[list[int]]:
+    """Return for each dim the axes whose extents show it."""
+    return [[axis for axis, e in enumerate(t.extents) if name in names_of(e)] for name in names]
 
 
 def _have_equal_operands(a: Tensor, b: Tensor, facts: Facts, known: tuple[Congruence, Congruence]) -> bool:

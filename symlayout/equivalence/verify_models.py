@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from symlayout.equivalence.data_extents import (
     with_unread_origins,
 )
 from symlayout.equivalence.run_models import TwoRuns
+from symlayout.equivalence.unknown_ranks import ShapedValues, Values, with_handles, without_ranks
 from symlayout.equivalence.valid_sizes import facts_of, refused_after
 from symlayout.equivalence.verification import ModelClaim, ModelWitness, OutputProofs, Verification
 from symlayout.errors import FormatError, ShapeError, SymlayoutError, one_line, shortened
@@ -36,22 +37,6 @@ from symlayout.proof.laws import LAWS, SIGNED_ZERO, check_laws
 from symlayout.proof.prove import under_signed_zero
 from symlayout.proof.verdict import Proof, Verdict
 from symlayout.tensors.chain import Tensor
-
-
-class Values(Protocol):
-    """The values of a model, by name."""
-
-    @property
-    def inputs(self) -> Mapping[str, Tensor]:
-        """The inputs, by name."""
-
-    @property
-    def outputs(self) -> Mapping[str, Tensor]:
-        """The outputs, by name."""
-
-    @property
-    def tensors(self) -> Mapping[str, Tensor]:
-        """All values, by name."""
 
 
 def verify(
@@ -120,14 +105,15 @@ def verify(
     def decided() -> Verification:
         read = [_read(m) if isinstance(m, str | os.PathLike) else m for m in (before, after)]
         names.extend(read[0].outputs)
-        return _verified(read[0], read[1], laws, by_position, budget, run=run, advise=advise)
+        return _verified((read[0], read[1]), laws, by_position, budget, run=run, advise=advise)
 
     return within(time_limit, decided, lambda: Verification({}, out_of_time=tuple(names) or ("",)))
 
 
 def _verified(
-    before: Values, after: Values, laws: Sequence[str], by_position: bool, budget: int, *, run: bool, advise: bool
+    models: tuple[Values, Values], laws: Sequence[str], by_position: bool, budget: int, *, run: bool, advise: bool
 ) -> Verification:
+    before, after = map(with_handles, models)
     left, right, again = _joined(before, after, by_position)
     right, made, renamed_at = with_one_data(left, right)
     values = left, right
@@ -135,6 +121,7 @@ def _verified(
     if made:
         again = again[0], {**made, **{key: made.get(id(t), t) for key, t in again[1].items()}}
     proofs: dict[str, Proof] = {}
+    name_after = dict(_matched("output", before.outputs, after.outputs, by_position))
     decided, others = dict(left), dict(right)
     while decided and (refused := refused_after(decided, others)):
         a, b = decided.pop(refused.output), others.pop(refused.output)
@@ -149,6 +136,8 @@ def _verified(
         proof = proof_of(t, right[name], facts, known, budget, given)
         if doubt and proof.verdict is Verdict.PROVED:
             proof = Proof(t, right[name], facts, Verdict.UNKNOWN, None, doubt, proof.searched)
+        if name in before.unknown or name_after[name] in after.unknown:
+            proof = without_ranks(proof, t, right[name], facts)
         proofs[name] = proof
     asked = {n: t for n, t in decided.items() if not doubt and (advise or SIGNED_ZERO in laws)}
     without = _without_added_zeros(asked, right, facts, laws, budget, proofs)
@@ -158,8 +147,9 @@ def _verified(
         return Verification(proofs, used, claim=ModelClaim(left, right, facts, known, values, renamed_at, without))
     found = ((p.witness, n) for n, p in proofs.items() if p.witness is not None)
     witness = next((_model_witness(w, n, left[n], right[n]) for w, n in found), None)
-    if witness is None and run and isinstance(before, Model) and isinstance(after, Model):
-        witness = _when_run(before, after, left, right, again[0], proofs, by_position)
+    runs = [m for m in models if isinstance(m, Model)]
+    if witness is None and run and len(runs) == len(models) and before.can_run() and after.can_run():
+        witness = _when_run((runs[0], runs[1]), before, after, left, right, again[0], proofs, by_position)
     return Verification(proofs, used, witness, _region(known, before, after, again, right, proofs))
 
 
@@ -194,7 +184,7 @@ def _without_added_zeros(
 
 
 def _joined(
-    before: Values, after: Values, by_position: bool
+    before: ShapedValues, after: ShapedValues, by_position: bool
 ) -> tuple[dict[str, Tensor], dict[str, Tensor], tuple[dict[int, Tensor], dict[int, Tensor]]]:
     """Return the outputs of both models over one set of inputs, by the names before, and values that they need.
 
@@ -233,7 +223,7 @@ def check_models(
     FormatError
         A file is no model.
     """
-    before, after = (_read(m) if isinstance(m, str | os.PathLike) else m for m in (before, after))
+    before, after = (with_handles(_read(m) if isinstance(m, str | os.PathLike) else m) for m in (before, after))
     left, right, _ = _joined(before, after, by_position=before.outputs.keys() != after.outputs.keys())
     try:
         data = certificate.get("data", [])
@@ -320,7 +310,11 @@ def _spare(left: Mapping[str, Tensor], right: Mapping[str, Tensor]) -> list[tupl
 
 
 def _over_one_set_of_inputs(
-    before: Values, after: Values, inputs: list[tuple[str, str]], left: dict[str, Tensor], right: dict[str, Tensor]
+    before: ShapedValues,
+    after: ShapedValues,
+    inputs: list[tuple[str, str]],
+    left: dict[str, Tensor],
+    right: dict[str, Tensor],
 ) -> tuple[dict[str, Tensor], dict[str, Tensor], tuple[dict[int, Tensor], dict[int, Tensor]]]:
     """Return the outputs of both models over the same inputs, and the values made again, by ``id`` of the first ones.
 
@@ -331,6 +325,10 @@ def _over_one_set_of_inputs(
     renamed = False
     for name, other in inputs:
         a, b = before.inputs[name], after.inputs[other]
+        kinds = before.unknown.get(name), after.unknown.get(other)
+        if kinds[0] != kinds[1]:
+            was, becomes = (k or f"tensor of rank {t.rank}" for t, k in zip((a, b), kinds, strict=True))
+            raise ShapeError(f"input {name} is a {was} before and a {becomes} after", "size_mismatch")
         if a.rank != b.rank:
             raise ShapeError(f"input {name} has rank {a.rank} before and {b.rank} after", "size_mismatch")
         renamed |= a.key != b.key
@@ -376,8 +374,9 @@ def _model_witness(found: Witness, name: str, left: Tensor, right: Tensor) -> Mo
 
 
 def _when_run(
-    before: Model,
-    after: Model,
+    models: tuple[Model, Model],
+    before: ShapedValues,
+    after: ShapedValues,
     left: dict[str, Tensor],
     right: dict[str, Tensor],
     made: Mapping[int, Tensor],
@@ -393,7 +392,7 @@ def _when_run(
         facts.merge(inputs[name][0].facts)
     names = _matched("output", before.outputs, after.outputs, by_position)
     open_ = {name: (left[name], other) for name, other in names if proofs[name].verdict is Verdict.UNKNOWN}
-    found = TwoRuns((before, after), inputs, open_, facts).difference()
+    found = TwoRuns(models, inputs, open_, facts).difference()
     if found is None:
         return None
     dims = {symbol_of(facts.dims[name]): value for name, value in found.sizes.items()}
@@ -410,8 +409,8 @@ def _value(side: Any) -> Any:
 
 def _region(
     known: tuple[Congruence, Congruence],
-    before: Values,
-    after: Values,
+    before: ShapedValues,
+    after: ShapedValues,
     again: tuple[dict[int, Tensor], dict[int, Tensor]],
     right: Mapping[str, Tensor],
     proofs: Mapping[str, Proof],

@@ -27,8 +27,9 @@ from symlayout.models.arithmetic.shape_arithmetic import REAL_OPS, ShapeNodes
 from symlayout.models.arithmetic.shape_arrays import NotComputedError
 from symlayout.models.model import Items, Unshaped, Value, constant_tensor
 from symlayout.models.model_file import MAX_CONSTANT
-from symlayout.models.opaque import DimPlace, numbers_of_dims
+from symlayout.models.opaque import DimPlace, OutputType, numbers_of_dims, opaque
 from symlayout.tensors.chain import Tensor
+from symlayout.tensors.element_types import STRING
 
 MAX_FOLDED = 1 << 16  # elements of the constants that a node may read to be computed at once
 _LEAST_BYTES = 4  # of a type in which a size is taken to fit
@@ -118,6 +119,19 @@ class Evaluation:
                 made = constant_tensor(array, name, self._rounding_of(value))
             self._tensors[id(value)] = value, made
         return self._tensors[id(value)][1]
+
+    def shown(self, value: Value, name: str = "constant") -> Tensor | Unshaped:
+        """Return a value as users read it: a tensor, or what has no known rank."""
+        if isinstance(value, Unshaped):
+            return value
+        if isinstance(value, Items):
+            lengths = (("length", len(value.elements)),)
+            parts = [self.tensor(v, name) for v in value.elements]
+            types = [OutputType(None, None, "sequence")]
+            (made,) = opaque("sequence", parts, lengths, types, stem="sequence", identity="")
+            assert isinstance(made, Unshaped)
+            return made
+        return self.tensor(value, name)
 
     def _of_dims(self, value: np.ndarray[Any, Any]) -> Tensor:
         symbols = list(dict.fromkeys(s for e in value.flat for s in sorted(getattr(e, "free_symbols", ()), key=str)))
@@ -339,6 +353,9 @@ class Evaluation:
         if not known or any(isinstance(v, Unshaped | Items) for v in inputs):
             return None
         title = known[0]
+        strings = any(isinstance(v, np.ndarray | Tensor) and v.dtype == STRING for v in inputs)
+        if strings and title.partition(":")[2].partition("-")[0] not in _OF_STRINGS:
+            return None
         operation = frontends.find(title)
         try:
             arguments = self._arguments(title, inputs)
@@ -442,6 +459,13 @@ class Evaluation:
         return found
 
 
+_OF_STRINGS = frozenset(
+    (
+        "Concat", "Expand", "Flatten", "Gather", "GatherElements", "GatherND", "Identity", "Reshape", "Shape", "Size",
+        "Slice", "Split", "Squeeze", "Tile", "Transpose", "Unsqueeze", "Where",
+    )
+)  # fmt: skip
+"""What strings go through as other elements do; all else that reads strings is opaque."""
 _OF_INT64 = frozenset({"Shape", "Size"})
 _OF_ONE_TYPE = frozenset(
     (

@@ -23,7 +23,7 @@ from symlayout.models.apply_node import identifier
 from symlayout.models.arithmetic.shape_arithmetic import OPS, exact_target, is_shape_node, required, settled
 from symlayout.models.evaluate_graph import Evaluation, has_expressions
 from symlayout.models.known_dims import KnownDims
-from symlayout.models.model import Items, Model, ModelNode, Tensors, Value
+from symlayout.models.model import Items, Model, ModelNode, Tensors, Unshaped, Value
 from symlayout.models.onnx_model import Input, OnnxGraph
 from symlayout.models.onnx_nodes.control_flow import CONTROL_FLOW
 from symlayout.models.onnx_nodes.sequences import SEQUENCES
@@ -68,17 +68,17 @@ def model_of(graph: OnnxGraph, file: Path, known: KnownDims, *, same_bits: bool 
     if (count := len(graph.nodes) + len(graph.unused) + len(graph.inputs)) > MAX_NODES:
         raise FormatError(f"model has {count} nodes and inputs, at most {MAX_NODES} are read")
     evaluation = settled(lambda exact: _evaluated(graph, exact, known, same_bits))
-    inputs = {x.name: evaluation.tensor(evaluation.values[x.name], x.name) for x in graph.inputs}
-    outputs: dict[str, Tensor] = {}
+    inputs = {x.name: evaluation.shown(evaluation.values[x.name], x.name) for x in graph.inputs}
+    outputs: dict[str, Tensor | Unshaped] = {}
     for name in graph.outputs:
         value = evaluation.value(name)
         assert value is not None
-        outputs[name] = evaluation.tensor(value, name)
+        outputs[name] = evaluation.shown(value, name)
     values: dict[str, Any] = dict(evaluation.values)
     for name in graph.constants:
         values.setdefault(name, lambda name=name: graph.constant(name))
     by_runtime = {name for name, value in evaluation.values.items() if evaluation.is_by_runtime(value)}
-    tensors = Tensors(values, evaluation.tensor, by_runtime)
+    tensors = Tensors(values, evaluation.shown, by_runtime)
     return Model(
         file,
         "ONNX",
@@ -91,6 +91,7 @@ def model_of(graph: OnnxGraph, file: Path, known: KnownDims, *, same_bits: bool 
         unused=evaluation.unused,
         demanded_by=evaluation.demanded_by,
         assumed=evaluation.assumed,
+        notes=graph.notes,
     )
 
 
@@ -103,8 +104,9 @@ def _evaluated(
     """
     evaluation = OnnxEvaluation(graph, exact, same_bits=same_bits)
     for x, leaf in zip(graph.inputs, _leaves(graph.inputs), strict=True):
-        leaf = required(known.of_leaf(leaf), exact)
-        evaluation.shapes.leaf_dims.append(set(leaf.facts.dims))
+        if isinstance(leaf, Tensor):
+            leaf = required(known.of_leaf(leaf), exact)
+            evaluation.shapes.leaf_dims.append(set(leaf.facts.dims))
         evaluation.define(x.name, leaf)
     evaluation.nodes = tuple(evaluation.run(graph.nodes))
     evaluation.unused = tuple(evaluation.run(graph.unused))
@@ -162,6 +164,8 @@ class OnnxEvaluation(Evaluation):
         op = node.op_type if not node.domain else ""
         if op == "Constant" and any(a.name in CONSTANTS for a in node.source.attribute):
             return [constant_of(node.source)]
+        if op == "Identity" and len(inputs) == 1 and isinstance(inputs[0], Unshaped | Items):
+            return inputs
         if op in CONTROL_FLOW:
             return CONTROL_FLOW[op](self, node, inputs)
         if op == "ConstantOfShape" and (filled := self._filled(node, inputs)) is not None:
@@ -512,7 +516,7 @@ def _may_have(node: ModelNode, count: int) -> bool:
 # ---------------------------------------------------------------------- constants and inputs
 
 
-def _leaves(inputs: tuple[Input, ...]) -> list[Tensor]:
+def _leaves(inputs: tuple[Input, ...]) -> list[Tensor | Unshaped]:
     """Return the leaf of each input; what is called alike in their shapes is one dim."""
     trees: dict[str, Tree] = {}
     for name in (n for x in inputs for n in x.shape or () if isinstance(n, str)):
@@ -525,14 +529,14 @@ def _leaves(inputs: tuple[Input, ...]) -> list[Tensor]:
         if name not in sizes:
             sizes[name] = dim(identifier(name, taken))
     names: set[str] = set()
-    return [
-        tensor(
-            None if x.shape is None else [sizes[n] if isinstance(n, str) else n for n in x.shape],
-            x.dtype,
-            identifier(x.name, names),
-        )
-        for x in inputs
-    ]
+    leaves: list[Tensor | Unshaped] = []
+    for x in inputs:
+        name = identifier(x.name, names)
+        if x.shape is None:
+            leaves.append(Unshaped(tensor((), x.dtype, name), x.kind))
+        else:
+            leaves.append(tensor([sizes[n] if isinstance(n, str) else n for n in x.shape], x.dtype, name))
+    return leaves
 
 
 def _expression(text: str) -> Tree | None:

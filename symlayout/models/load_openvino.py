@@ -57,16 +57,16 @@ def read_openvino(file: Path, known: KnownDims) -> Model:
     graph = openvino_ir.read(file)
     constants = graph.constants()
     evaluation = settled(lambda exact: _evaluated(graph, constants, exact, known))
-    outputs: dict[str, Tensor] = {}
+    outputs: dict[str, Tensor | Unshaped] = {}
     for result in graph.results:
         if len(result.inputs) != 1:
             raise FormatError(f"a result is one value\n  in: {result}")
         port = result.inputs[0]
-        name, value = evaluation.stated[port], evaluation.tensor(evaluation.values[evaluation.names[port]])
+        name, value = evaluation.stated[port], evaluation.shown(evaluation.values[evaluation.names[port]])
         if outputs.setdefault(name, value) is not value:
             raise FormatError(f"two outputs are called {shortened(name)!r}\n  in: {result}")
-    inputs = {name: t for name in evaluation.inputs if isinstance(t := evaluation.values[name], Tensor)}
-    tensors = Tensors(evaluation.values, evaluation.tensor)
+    inputs = {name: evaluation.shown(evaluation.values[name], name) for name in evaluation.inputs}
+    tensors = Tensors(evaluation.values, evaluation.shown)
     nodes = tuple(evaluation.nodes)
     return Model(
         file,
@@ -138,8 +138,10 @@ def _evaluated(
         if layer.type == "Result":
             continue
         if layer.type == "Parameter":
-            leaf = required(known.of_leaf(_parameter(layer, identifier(_name(layer, 0), leaves))), exact)
-            evaluation.shapes.leaf_dims.append(set(leaf.facts.dims))
+            leaf = _parameter(layer, identifier(_name(layer, 0), leaves))
+            if isinstance(leaf, Tensor):
+                leaf = required(known.of_leaf(leaf), exact)
+                evaluation.shapes.leaf_dims.append(set(leaf.facts.dims))
             results: Sequence[Value | None] = [leaf]
         elif layer.type == "Const":
             constant = constants[layer.id]
@@ -189,7 +191,8 @@ def _opaque(evaluation: OpenVINOEvaluation, layer: Layer, inputs: Sequence[Value
     types: list[OutputType | None] = []
     for extents, precision in layer.stated:
         dtype = openvino_ir.dtype_of(precision)
-        types.append(OutputType(dtype, _entries(layer, operands, extents) if precision else None))
+        known = precision and extents  # a port of unknown rank has no extents in the file, as one of rank 0 has none
+        types.append(OutputType(dtype, _entries(layer, operands, extents) if known else None))
     digest = evaluation.digests.get(Port(layer.id, 0), f"{id(evaluation)}.{layer.id}")
     attributes = (("version", layer.opset), *sorted(layer.attributes.items()))
     stem = f"{identifier(layer.type[:40], set())}_{digest[:6]}"
@@ -284,9 +287,10 @@ def _name(layer: Layer, number: int) -> str:
     return layer.name if len(layer.tensor_names) == 1 else f"{layer.name}.{number}"
 
 
-def _parameter(layer: Layer, name: str) -> Tensor:
-    """Return the leaf of a ``Parameter``; ``unknown_rank`` if its shape has no rank."""
-    return tensor(openvino_ir.parameter_shape(layer), openvino_ir.element_type(layer), name)
+def _parameter(layer: Layer, name: str) -> Tensor | Unshaped:
+    """Return the leaf of a ``Parameter``."""
+    shape, dtype = openvino_ir.parameter_shape(layer), openvino_ir.element_type(layer)
+    return Unshaped(tensor((), dtype, name)) if shape is None else tensor(shape, dtype, name)
 
 
 def _converted(value: Constant, layer: Layer) -> Constant | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -19,20 +19,67 @@ from symlayout.tensors.computation import constant
 from symlayout.tensors.requirements import origins, requirements
 from symlayout_codegen.forks import cached_property
 
+UNKNOWN = "?"  # the shape of a value whose rank is not known
 _FRAMEWORKS = {"": "onnx", "com.microsoft": "microsoft"}  # what the catalogue calls the domains of ONNX
+
+
+TENSOR = "tensor"
 
 
 @dataclass(frozen=True, slots=True)
 class Unshaped:
-    """A value without a known shape: a sequence, an optional, or a tensor of unknown rank.
+    """A value of which the rank is not known: it has no shape.
+
+    What it is a function of is known: two of them are equal if they are the same function of equal operands.
 
     Attributes
     ----------
     handle : Tensor
         A tensor without axes that stands for the value where operations read it.
+    kind : str
+        ``"tensor"``, ``"sequence"``, ``"optional"`` or ``"map"``.
+    rank, shape : None
+        As of a `Tensor`; they are not known.
     """
 
     handle: Tensor
+    kind: str = TENSOR
+    rank: ClassVar[None] = None
+    shape: ClassVar[None] = None
+
+    @property
+    def name(self) -> str:
+        """The name of an input, or of the operation that makes the value."""
+        return self.handle.name
+
+    @property
+    def dtype(self) -> np.dtype[Any] | None:
+        """The element type of a tensor; None if that is not known."""
+        return self.handle.dtype
+
+    @property
+    def requires(self) -> tuple[Any, ...]:
+        """What must hold of the dims of the inputs, as SymPy relations."""
+        return self.handle.requires
+
+    @property
+    def facts(self) -> Facts:
+        """What is known of the dims of the inputs."""
+        return self.handle.facts
+
+    def bounds(self) -> list[tuple[int, int | None]] | None:
+        """Return None: no extent is known."""
+        return None
+
+    def __str__(self) -> str:
+        return UNKNOWN if self.kind == TENSOR else self.kind
+
+    def __repr__(self) -> str:
+        return f"Unshaped({self.name}: {self}, dtype={self.dtype})"
+
+
+MaybeTensor = Tensor | Any
+"""A `Tensor` or an `Unshaped`, in types: who reads models whose ranks are all known need not ask each time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +128,13 @@ class ModelNode:
         return f"node {shortened(self.name or next(iter(self.outputs), ''))!r}, {one_line(self.op_type, 40)}"
 
 
-class Tensors(Mapping[str, Tensor]):
+class Tensors(Mapping[str, MaybeTensor]):
     """The values of a graph by name, as tensors.  A constant becomes a tensor when it is first read.
-
-    Values of unknown rank, sequences and optionals are left out.
 
     Attributes
     ----------
+    shaped : mapping of str to Tensor
+        Those of which the rank is known.
     by_runtime : set of str
         Constants whose last bits may be others in other runtimes.
     """
@@ -95,19 +142,19 @@ class Tensors(Mapping[str, Tensor]):
     def __init__(
         self,
         values: Mapping[str, Value | Callable[[], Value]],
-        convert: Callable[[Value], Tensor],
+        convert: Callable[[Value], Tensor | Unshaped],
         by_runtime: Set[str] = frozenset(),
     ) -> None:
         self._values = values
         self.by_runtime = by_runtime
         self._convert = convert
-        self._made: dict[str, Tensor] = {}
-        self._names = dict.fromkeys(n for n, v in values.items() if not isinstance(v, Unshaped | Items))
+        self._made: dict[str, MaybeTensor] = {}
+        self.shaped: Mapping[str, Tensor] = _Shaped(
+            self, dict.fromkeys(n for n, v in values.items() if not isinstance(v, Unshaped | Items))
+        )
 
-    def __getitem__(self, name: str) -> Tensor:
+    def __getitem__(self, name: str) -> MaybeTensor:
         if name not in self._made:
-            if name not in self._names:
-                raise KeyError(name)
             value = self._values[name]
             self._made[name] = self._convert(value() if callable(value) else value)
         return self._made[name]
@@ -116,6 +163,26 @@ class Tensors(Mapping[str, Tensor]):
         """Return the integers and the expressions in dims that a value holds; None if it holds none that are known."""
         value = self._values.get(name)
         return value if isinstance(value, np.ndarray) and value.dtype == object else None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+
+class _Shaped(Mapping[str, Tensor]):
+    """The values of known rank among those of a graph."""
+
+    def __init__(self, values: Mapping[str, Tensor | Unshaped], names: Mapping[str, None]) -> None:
+        self._values, self._names = values, names
+
+    def __getitem__(self, name: str) -> Tensor:
+        if name not in self._names:
+            raise KeyError(name)
+        t = self._values[name]
+        assert isinstance(t, Tensor)
+        return t
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
@@ -133,9 +200,10 @@ class Model:
         The file.
     format : str
         ``"ONNX"`` or ``"OpenVINO IR"``.
-    inputs, outputs : dict of str to Tensor
-        By their names in the file, in its order.
-    tensors : mapping of str to Tensor
+    inputs, outputs : dict of str to Tensor or Unshaped
+        By their names in the file, in its order.  A value whose rank is not known is `Unshaped`: its ``rank`` and
+        ``shape`` are None, and so is its ``dtype`` if that is not known.
+    tensors : mapping of str to Tensor or Unshaped
         Every value: inputs, constants, and what the nodes compute.
     nodes : tuple of ModelNode
         The operations that the outputs need, each after the nodes that it reads; local functions are inlined.
@@ -149,14 +217,16 @@ class Model:
         The values that state these.
     assumed : dict of str to tuple of Requirement
         For each value what is demanded of the sizes beyond the standard.
+    notes : tuple of str
+        What is unusual about the file, such as nodes out of order.
     """
 
     def __init__(
         self,
         path: Path,
         format: str,
-        inputs: dict[str, Tensor],
-        outputs: dict[str, Tensor],
+        inputs: dict[str, MaybeTensor],
+        outputs: dict[str, MaybeTensor],
         tensors: Tensors,
         nodes: tuple[ModelNode, ...],
         source: Any,
@@ -164,10 +234,11 @@ class Model:
         unused: tuple[ModelNode, ...] = (),
         demanded_by: Mapping[str, Tensor] = MappingProxyType({}),
         assumed: Mapping[str, tuple[Requirement, ...]] = MappingProxyType({}),
+        notes: tuple[str, ...] = (),
     ) -> None:
         self.path, self.format, self.inputs, self.outputs = path, format, inputs, outputs
         self.tensors, self.nodes, self.source, self.demands = tensors, nodes, source, demands
-        self.unused, self.demanded_by, self.assumed = unused, demanded_by, assumed
+        self.unused, self.demanded_by, self.assumed, self.notes = unused, demanded_by, assumed, notes
         self._producers = {name: node for node in (*nodes, *unused) for name in node.outputs if name}
 
     @cached_property
@@ -214,7 +285,7 @@ class Model:
         Raises
         ------
         KeyError
-            The graph has no value with this name, or its rank is not known.
+            The graph has no value with this name.
         """
         value = self.tensors[name]
         lines = [f"{one_line(name)}: {_shape(value)}"]
@@ -224,19 +295,24 @@ class Model:
             read = [f"{one_line(n)} {_shape(self.tensors[n])}" for n in node.inputs if n in self.tensors]
             made = f"{one_line(at)} {_shape(self.tensors[at])}"
             lines.append(f"  {made} = {one_line(node.op_type)}({', '.join(read)})")
-            at = next((n for n in node.inputs if n in self.tensors and self.tensors[n].values is None), None)
+            at = next((n for n in node.inputs if n in self.tensors and not self._is_constant(n)), None)
             steps += 1
         for r, nodes in zip(value.requires, self.asked_by(value), strict=True):
             lines.append(f"  requires {wording.relation(r)}")
             lines += [f"    in: {node}" for node in nodes]
         return "\n".join(lines)
 
+    def _is_constant(self, name: str) -> bool:
+        t = self.tensors[name]
+        return isinstance(t, Tensor) and t.values is not None
+
     def demanding(self) -> list[tuple[str, Tensor]]:
         """Return the nodes that state requirements, in order: how texts call them, and what they compute."""
-        values = [(name, self.tensors[name]) for name in self.demands if name in self.tensors]
+        known = self.tensors.shaped
+        values = [(name, known[name]) for name in self.demands if name in known]
         return [(str(self.producer(name) or f"input {one_line(name)}"), t) for name, t in values]
 
-    def asked_by(self, t: Tensor) -> list[list[str]]:
+    def asked_by(self, t: Tensor | Unshaped) -> list[list[str]]:
         """Return for each requirement of *t*, a value of the model, the nodes that state it or a part of it."""
         nodes = self.demanding()
         return [[nodes[k][0] for k in numbers] for numbers in origins(t.facts, [value.facts for _, value in nodes])]
@@ -259,7 +335,9 @@ def relations(facts: Facts, dims: Set[str]) -> tuple[Any, ...]:
     return tuple(relation for relation in found if {s.name for s in relation.free_symbols} <= dims)
 
 
-def _shape(t: Tensor) -> str:
+def _shape(t: Tensor | Unshaped) -> str:
+    if isinstance(t, Unshaped):
+        return str(t)
     return "(" + ", ".join(t.facts.spell(e) for e in t.extents) + ("," if t.rank == 1 else "") + ")"
 
 

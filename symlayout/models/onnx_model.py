@@ -4,8 +4,8 @@ The file is not trusted: its fields are counted before the package makes message
 `FormatError`.  Attributes and constants are converted when a node needs them (`symlayout.models.onnx_values`).
 `symlayout.models.load_onnx` knows what operations mean.
 
-Local functions are inlined.  Constants in other files are mapped, not read.  Left out: inputs that are sequences, maps
-or optionals, and sparse tensors.  Format: ONNX, ``onnx.proto``, IR versions 3 to 14.
+Local functions are inlined.  Constants in other files are mapped, not read.  Left out: sparse
+tensors.  Format: ONNX, ``onnx.proto``, IR versions 3 to 14.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symlayout.errors import FormatError, printable, shortened
+from symlayout.models.model import TENSOR
 from symlayout.models.model_file import MAX_RANK, ConstantFiles, open_model
 from symlayout.models.onnx_subgraphs import inner_nodes, outer_names
 from symlayout.models.onnx_values import Constant, array, dtype_of, label, onnx_package
@@ -35,16 +36,28 @@ IR_VERSIONS = range(3, 15)
 _DEFAULTS = 4  # the IR version from which on callers may give another value for an initializer that is an input
 OPSETS = range(1, 29)  # newer ones may give a name another meaning
 
+OUT_OF_ORDER = "the file has nodes before those that they read: they are sorted"
 COUNT = itertools.count()  # tells values apart that are equal to no other
 
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """An input of the model; its shape has an int, a name or None for an axis, and is None if the rank is unknown."""
+    """An input of the model.
+
+    Attributes
+    ----------
+    dtype : numpy.dtype or None
+        The element type; None if it is no tensor.
+    shape : tuple or None
+        An int, a name or None for each axis; None if the rank is unknown.
+    kind : str
+        What it is: see `Unshaped`.
+    """
 
     name: str
-    dtype: np.dtype[Any]
+    dtype: np.dtype[Any] | None
     shape: tuple[int | str | None, ...] | None
+    kind: str = TENSOR
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +84,8 @@ class OnnxGraph:
         The file; None for a subgraph.
     files : ConstantFiles
         The files with constants.
+    notes : tuple of str
+        What is unusual about the file.
     """
 
     inputs: tuple[Input, ...]
@@ -82,6 +97,7 @@ class OnnxGraph:
     types: Mapping[str, TypeProto]
     source: ModelProto | None
     files: ConstantFiles
+    notes: tuple[str, ...] = ()
 
     def constant(self, name: str) -> Constant:
         """Return the value of an initializer (see `array`)."""
@@ -96,7 +112,7 @@ def read(path: Path) -> OnnxGraph:
     FormatError
         If *path* is no regular file, larger than `MAX_BYTES`, has more than `MAX_FIELDS` fields, is no ONNX model of
         one of `IR_VERSIONS` and `OPSETS`, or a graph that does not hold together: a name defined twice, or read
-        before it is defined.
+        and not defined, or a node that reads what it computes.
     MissingFileError
         If there is no such file.
     MissingPackageError
@@ -132,18 +148,20 @@ def graph_of(source: ModelProto, folder: Path, *, defaults: bool = False) -> Onn
     outputs = tuple(value.name for value in graph.output)
     if not outputs:
         raise FormatError("model has no output")
-    nodes, unused = _in_two(outputs, graph.node, {*constants, *inputs})
-    _check_opset(model)
+    nodes = in_order(graph.node)
+    notes = (OUT_OF_ORDER,) if nodes != tuple(graph.node) else ()
+    needed, unused = _in_two(outputs, nodes, {*constants, *inputs})
+    _check_opset(model, nodes)
     opsets = {"" if o.domain == "ai.onnx" else o.domain: o.version for o in model.opset_import}
-    files = ConstantFiles(folder)
-    return OnnxGraph(tuple(inputs.values()), nodes, unused, outputs, constants, opsets, _types(graph), source, files)
+    files, types, leaves = ConstantFiles(folder), _types(graph), tuple(inputs.values())
+    return OnnxGraph(leaves, needed, unused, outputs, constants, opsets, types, source, files, notes)
 
 
 def inner(outer: OnnxGraph, graph: GraphProto) -> OnnxGraph:
     """Return a subgraph, which also reads the constants of the graph around it."""
     constants = {**outer.constants, **_constants(graph)} if graph.initializer else outer.constants
     outputs = tuple(value.name for value in graph.output)
-    nodes = tuple(graph.node)
+    nodes = in_order(graph.node)
     return OnnxGraph((), nodes, (), outputs, constants, outer.opsets, _types(graph), None, outer.files)
 
 
@@ -155,7 +173,8 @@ def _constants(graph: GraphProto) -> dict[str, TensorProto]:
 
 
 def _types(graph: GraphProto) -> dict[str, TypeProto]:
-    return {value.name: value.type for values in (graph.value_info, graph.output) for value in values}
+    stated = {value.name: value.type for values in (graph.value_info, graph.output) for value in values}
+    return stated | {v.name: v.type for v in graph.input if v.type.WhichOneof("value") != "tensor_type"}
 
 
 def _inlined(model: ModelProto) -> ModelProto:
@@ -218,8 +237,10 @@ def _message(path: Path) -> ModelProto:
 
 def _input(value: ValueInfoProto) -> Input:
     where = f"input {shortened(value.name)!r}"
-    if value.type.WhichOneof("value") != "tensor_type":
-        raise FormatError(f"input is no tensor\n  in: {where}")
+    if (field := value.type.WhichOneof("value")) is None:
+        raise FormatError(f"input has no type\n  in: {where}")
+    if field != "tensor_type":
+        return Input(value.name, None, None, kind_of(field))
     kind = value.type.tensor_type
     dtype = dtype_of(kind.elem_type, where)
     if not kind.HasField("shape"):
@@ -230,10 +251,15 @@ def _input(value: ValueInfoProto) -> Input:
     return Input(value.name, dtype, tuple(dims))
 
 
+def kind_of(field: str) -> str:
+    """Return what a value is: see `Unshaped`; *field* is the one of its type in the file."""
+    return field.removesuffix("_type").replace("_", " ")
+
+
 def _in_two(
     outputs: tuple[str, ...], nodes: Sequence[NodeProto], known: set[str]
 ) -> tuple[tuple[NodeProto, ...], tuple[NodeProto, ...]]:
-    """Return the nodes that *outputs* need, and the others, in the order of the file: each follows what it reads."""
+    """Return the nodes that *outputs* need, and the others, in their order, in which each follows what it reads."""
     needed, wanted = set(), set(outputs)
     for place, node in reversed(list(enumerate(nodes))):
         if not wanted.isdisjoint(node.output):
@@ -243,7 +269,7 @@ def _in_two(
     for node in nodes:
         for name in (*node.input, *outer_names(node)):
             if name and name not in known:
-                raise FormatError(f"{shortened(name)!r} is read before it is defined\n  in: {label(node)}")
+                raise FormatError(f"{shortened(name)!r} is read and not defined\n  in: {label(node)}")
         for name in node.output:
             if name:
                 known.add(_new(name, known))
@@ -255,6 +281,48 @@ def _in_two(
     )
 
 
+def _makers(nodes: Sequence[NodeProto]) -> dict[str, list[int]]:
+    """Return the numbers of the nodes that make each value."""
+    makers: dict[str, list[int]] = {}
+    for number, node in enumerate(nodes):
+        for name in filter(None, node.output):
+            makers.setdefault(name, []).append(number)
+    return makers
+
+
+def _read_by(node: NodeProto) -> list[str]:
+    return [name for name in (*node.input, *outer_names(node)) if name]
+
+
+def in_order(nodes: Sequence[NodeProto]) -> tuple[NodeProto, ...]:
+    """Return *nodes* so that each follows those that it reads; the order stays where it can.
+
+    Raises
+    ------
+    FormatError
+        A node reads what it computes.
+    """
+    makers = _makers(nodes)
+    read = [[maker for name in _read_by(node) for maker in makers.get(name, ())] for node in nodes]
+    if all(maker < number for number, found in enumerate(read) for maker in found):
+        return tuple(nodes)
+    placed: dict[int, None] = {}
+    opened: set[int] = set()
+    for number in range(len(nodes)):
+        waiting = [number]
+        while waiting:
+            at = waiting[-1]
+            missing = [maker for maker in read[at] if maker not in placed] if at not in placed else []
+            if not missing:
+                placed[waiting.pop()] = None
+                continue
+            if at in opened:
+                raise FormatError(f"a node reads what it computes\n  in: {label(nodes[at])}")
+            opened.add(at)
+            waiting += reversed(missing)
+    return tuple(nodes[number] for number in placed)
+
+
 def _new(name: str, known: Mapping[str, Any] | set[str]) -> str:
     """Return *name*, which must not be among *known*."""
     if name in known:
@@ -262,11 +330,13 @@ def _new(name: str, known: Mapping[str, Any] | set[str]) -> str:
     return name
 
 
-def _check_opset(model: ModelProto) -> None:
-    """Refuse a model whose version of ONNX's own operations is not known."""
+def _check_opset(model: ModelProto, nodes: Sequence[NodeProto]) -> None:
+    """Refuse a model whose version of ONNX's own operations is not known, if *nodes* need it."""
     for opset in model.opset_import:
         if opset.domain in ("", "ai.onnx"):
             if opset.version not in OPSETS:
                 raise FormatError(f"operation set {opset.version} is not known\n  known: {OPSETS[0]} to {OPSETS[-1]}")
             return
-    raise FormatError("model does not say which operation set of ONNX it uses")
+    own = (n for node in nodes for n in (node, *inner_nodes(node)) if n.domain in ("", "ai.onnx"))
+    if (node := next(own, None)) is not None:
+        raise FormatError(f"model does not say which operation set of ONNX it uses\n  in: {label(node)}")

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symlayout.models.model import Items, ModelNode, Unshaped, Value
-from symlayout.models.onnx_values import dtype_or_none
+from symlayout.models.model import TENSOR, Items, ModelNode, Unshaped, Value
+from symlayout.models.onnx_model import kind_of
+from symlayout.models.onnx_values import dtype_or_none, number_of
 from symlayout.models.opaque import OutputType, SameAs, UnknownExtent
 from symlayout.tensors.chain import Tensor
 
@@ -36,7 +37,7 @@ def output_types(
     """
     tokens: dict[Any, str] = {}
     places: dict[str, SameAs] = {}
-    inferred = _inferred(node, inputs, tokens, places)
+    inferred = _inferred(node, inputs, tokens, places, hints)
     found: list[OutputType | None] = []
     for name in node.outputs:
         if not name:
@@ -44,9 +45,11 @@ def output_types(
             continue
         made = _output(inferred.get(name), places)
         stated = _output(hints.get(name), {})
-        if made is None or (made.shape is None and stated is not None):
+        if made is None or (made.shape is None and stated is not None and stated.kind == made.kind):
             made = stated or OutputType(None, None)
-        found.append(made if made.dtype is not None or stated is None else OutputType(stated.dtype, made.shape))
+        if made.dtype is None and stated is not None and stated.kind == made.kind:
+            made = OutputType(stated.dtype, made.shape, made.kind)
+        found.append(made)
     return _refined(node, operands, found)
 
 
@@ -84,9 +87,37 @@ def _schema(op: str, version: int, domain: str) -> Any:
 
 
 def _inferred(
-    node: ModelNode, inputs: Sequence[Value | None], tokens: dict[Any, str], places: dict[str, SameAs]
+    node: ModelNode,
+    inputs: Sequence[Value | None],
+    tokens: dict[Any, str],
+    places: dict[str, SameAs],
+    hints: Mapping[str, Any],
 ) -> dict[str, TypeProto]:
-    """Return the types that the package infers of one node; nothing if it refuses."""
+    """Return the types that the package infers of one node; nothing if it refuses.
+
+    An element type that is not known may be any.  Two are tried; what has one of them in turn is not known.
+    """
+    found = _inferred_of(node, inputs, tokens, places, hints, _ANY[0])
+    if any(isinstance(v, Tensor | Unshaped) and v.dtype is None for v in inputs):
+        other = _inferred_of(node, inputs, tokens, places, hints, _ANY[1])
+        for name, kind in found.items():
+            if kind.WhichOneof("value") == "tensor_type" and (name not in other or other[name] != kind):
+                kind.tensor_type.elem_type = 0
+    return found
+
+
+_ANY = (1, 6)  # float and int32
+
+
+def _inferred_of(
+    node: ModelNode,
+    inputs: Sequence[Value | None],
+    tokens: dict[Any, str],
+    places: dict[str, SameAs],
+    hints: Mapping[str, Any],
+    unknown: int,
+) -> dict[str, TypeProto]:
+    """Return the types of the outputs, with number *unknown* for element types that are not known."""
     import onnx
     from onnx import helper, numpy_helper, shape_inference
 
@@ -101,10 +132,12 @@ def _inferred(
         names.append(name)
         if value is None:
             continue
-        if isinstance(value, Unshaped | Items):
-            types[name] = helper.make_tensor_type_proto(
-                _number(value.handle.dtype) if isinstance(value, Unshaped) else 1, None
-            )
+        if isinstance(value, Items) or (isinstance(value, Unshaped) and value.kind != TENSOR):
+            if (stated := hints.get(node.inputs[k])) is not None:
+                types[name] = stated
+            continue
+        if isinstance(value, Unshaped):
+            types[name] = helper.make_tensor_type_proto(_number(value.dtype, unknown), None)
             continue
         if isinstance(value, np.ndarray) and value.dtype == object:
             types[name] = helper.make_tensor_type_proto(7, value.shape)
@@ -117,7 +150,7 @@ def _inferred(
             token = tokens.setdefault(e, f"d{k}_{axis}")
             places.setdefault(token, SameAs(k, axis))
             shape.append(token)
-        types[name] = helper.make_tensor_type_proto(_number(value.dtype), shape)
+        types[name] = helper.make_tensor_type_proto(_number(value.dtype, unknown), shape)
         known = value.values if isinstance(value, Tensor) else value
         if known is not None and known.size <= _MAX_DATA:
             try:
@@ -136,20 +169,15 @@ def _inferred(
         return {}
 
 
-def _number(dtype: Any) -> int:
-    from onnx import helper
-
-    try:
-        return int(helper.np_dtype_to_tensor_dtype(np.dtype(dtype))) if dtype is not None else 8
-    except (KeyError, ValueError, TypeError):
-        return 1
+def _number(dtype: np.dtype[Any] | None, unknown: int) -> int:
+    return unknown if (number := number_of(dtype)) is None else number
 
 
 def _output(kind: Any, places: Mapping[str, SameAs]) -> OutputType | None:
     if kind is None or not kind.WhichOneof("value"):
         return None
-    if kind.WhichOneof("value") != "tensor_type":
-        return OutputType(None, None)
+    if (field := kind.WhichOneof("value")) != "tensor_type":
+        return OutputType(None, None, kind_of(field))
     tensor = kind.tensor_type
     dtype = dtype_or_none(tensor.elem_type)
     if not tensor.HasField("shape"):

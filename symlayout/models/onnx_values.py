@@ -6,6 +6,7 @@ The file is not trusted: what has not the type, the size or the place that it st
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +14,12 @@ import numpy as np
 
 from symlayout.errors import FormatError, MissingPackageError, printable, shortened
 from symlayout.models.model_file import MAX_RANK, ConstantFiles
-from symlayout.tensors.element_types import element_type
+from symlayout.tensors.element_types import STRING, element_type, strings
 
 if TYPE_CHECKING:
     from onnx import AttributeProto, NodeProto, TensorProto
 
+_STRING = 8  # ONNX's number of the type
 Constant = np.ndarray[Any, Any]
 Attribute = int | float | str | list[int] | list[float] | list[str] | Constant
 
@@ -83,6 +85,8 @@ def array(tensor: TensorProto, where: str, files: ConstantFiles | None = None) -
     dtype, shape = dtype_of(tensor.data_type, where), list(tensor.dims)
     if len(shape) > MAX_RANK or any(n < 0 for n in shape):
         raise FormatError(f"constant has shape {shortened(str(shape))}\n  in: {where}")
+    if tensor.data_type == _STRING:
+        return _strings(tensor.string_data, shape, where)
     if tensor.external_data or tensor.data_location:
         return _mapped(tensor, dtype, shape, where, files)
     try:
@@ -93,12 +97,20 @@ def array(tensor: TensorProto, where: str, files: ConstantFiles | None = None) -
         raise FormatError(f"constant is no {dtype} {shape}: {printable(error)}\n  in: {where}") from None
 
 
+def _strings(texts: Sequence[bytes], shape: list[int], where: str) -> Constant:
+    if len(texts) != math.prod(shape):
+        raise FormatError(f"constant has {len(texts)} strings, {shape} needs {math.prod(shape)}\n  in: {where}")
+    return strings(texts).reshape(shape)
+
+
 def _mapped(
     tensor: TensorProto, dtype: np.dtype[Any], shape: list[int], where: str, files: ConstantFiles | None
 ) -> Constant:
     """Return a constant of another file, which is not read before its elements are."""
     entries = {entry.key: entry.value for entry in tensor.external_data}
     location = entries.get("location", "")
+    if "\0" in location:
+        raise FormatError(f"the name {shortened(location)!r} of a file with a constant has a NUL\n  in: {where}")
     if files is None or not location or Path(location).is_absolute() or ".." in Path(location).parts:
         raise FormatError(
             f"constant is kept in {shortened(location)!r}, outside the folder of the model\n  in: {where}"
@@ -142,9 +154,21 @@ def dtype_of(number: int, where: str) -> np.dtype[Any]:
 
 def dtype_or_none(number: Any) -> np.dtype[Any] | None:
     """Return the element type of ONNX's *number*; None if it has no fixed size or NumPy has none for it."""
+    if number == _STRING:
+        return STRING
     try:
         return element_type(onnx_package().helper.tensor_dtype_to_np_dtype(number))
     except (KeyError, TypeError):  # `ArrayError` is a TypeError
+        return None
+
+
+def number_of(dtype: np.dtype[Any] | None) -> int | None:
+    """Return ONNX's number of an element type; None if it has none."""
+    if dtype is None or dtype == STRING:
+        return None if dtype is None else _STRING
+    try:
+        return int(onnx_package().helper.np_dtype_to_tensor_dtype(dtype))
+    except (KeyError, ValueError):
         return None
 
 

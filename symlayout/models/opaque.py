@@ -12,9 +12,9 @@ import numpy as np
 from symlayout.algebra.facts import Dim
 from symlayout.algebra.polynomial import Extent, product
 from symlayout.language.sympy_bridge import symbol_of
-from symlayout.models.model import Unshaped
+from symlayout.models.model import TENSOR, Unshaped
 from symlayout.tensors.chain import Tensor
-from symlayout.tensors.computation import compute, constant
+from symlayout.tensors.computation import UNKNOWN_TYPE, compute, constant
 from symlayout.tensors.declaration import Body, Operand
 
 _UNIQUE = itertools.count()
@@ -50,10 +50,21 @@ Entry = Any  # int, an expression in dims, `SameAs` or `UnknownExtent`
 
 @dataclass(frozen=True, slots=True)
 class OutputType:
-    """What is known of one output: its element type, and an entry for each axis; None is no tensor of known rank."""
+    """What is known of one output.
+
+    Attributes
+    ----------
+    dtype : numpy.dtype or None
+        Its element type; None if that is not known.
+    shape : tuple or None
+        An entry for each axis; None if the rank is not known.
+    kind : str
+        What it is: see `Unshaped`.
+    """
 
     dtype: Any
     shape: tuple[Entry, ...] | None
+    kind: str = TENSOR
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +145,9 @@ def opaque(
         name = stem if number == 0 else f"{stem}_{number}"
         shape = output.shape or ()
         entries = tuple(_in_views(entry, place) for entry in shape)
-        made = compute(body, views, batch=0, result=ResultShape(entries, name, unique), dtype=output.dtype)
-        results.append(made if output.shape is not None else Unshaped(made))
+        dtype = UNKNOWN_TYPE if output.dtype is None else output.dtype
+        made = compute(body, views, batch=0, result=ResultShape(entries, name, unique), dtype=dtype)
+        results.append(made if output.shape is not None else Unshaped(made, output.kind))
     return results
 
 

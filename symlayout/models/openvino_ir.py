@@ -25,6 +25,7 @@ from symlayout.frontends.openvino.element_types import NAMES
 from symlayout.models import hardened_xml
 from symlayout.models.hardened_xml import Element
 from symlayout.models.model_file import MAX_RANK, ConstantFiles, open_model
+from symlayout.tensors.element_types import STRING
 
 IR_VERSIONS = ("10", "11")
 
@@ -114,7 +115,8 @@ class IRGraph:
         for layer in self.layers:
             if layer.type != "Const":
                 continue
-            dtype = element_type(layer)
+            if (dtype := element_type(layer)) == STRING:
+                raise FormatError(f"a constant of strings is not read\n  in: {layer}")
             shape = [_natural(entry, str(layer)) for entry in _entries(layer.attribute("shape"))]
             offset, size = (_natural(layer.attribute(name), str(layer)) for name in ("offset", "size"))
             count = math.prod(shape)
@@ -130,6 +132,8 @@ class IRGraph:
 def element_type(layer: Layer, attribute: str = "element_type") -> np.dtype[Any]:
     """Return the element type that an attribute of *layer* names; `FormatError` if NumPy has none for it."""
     name = layer.attribute(attribute)
+    if name == "string":
+        return STRING
     if name not in NAMES:
         raise FormatError(f"element type {shortened(name, 40)!r} is not among {', '.join(NAMES)}\n  in: {layer}")
     return np.dtype(NAMES[name])
@@ -137,7 +141,7 @@ def element_type(layer: Layer, attribute: str = "element_type") -> np.dtype[Any]
 
 def dtype_of(name: str) -> np.dtype[Any] | None:
     """Return the element type of a name in lower case; None if NumPy has none for it."""
-    return np.dtype(NAMES[name]) if name in NAMES else None
+    return STRING if name == "string" else np.dtype(NAMES[name]) if name in NAMES else None
 
 
 def parameter_shape(layer: Layer) -> list[Extent] | None:
@@ -185,6 +189,9 @@ def read(path: Path) -> IRGraph:
     results = tuple(layer for layer in layers.values() if layer.type == "Result")
     if not results:
         raise FormatError("model has no Result layer")
+    for layer in layers.values():
+        if made := next((layers[port.layer] for port in layer.inputs if layers[port.layer].type == "Result"), None):
+            raise FormatError(f"a result is read by {layer}, and is none\n  in: {made}")
     return IRGraph(_needed_in_order(results, layers), results, path.with_suffix(".bin"))
 
 

@@ -10,8 +10,7 @@ from typing import Any
 from symlayout.deadlines import within
 from symlayout.errors import FormatError, TimeLimitError, shortened
 from symlayout.models.known_dims import KnownDims
-from symlayout.models.model import Model
-from symlayout.tensors.chain import Tensor
+from symlayout.models.model import MaybeTensor, Model
 
 _FORMATS = {".xml": "OpenVINO IR", ".onnx": "ONNX"}
 
@@ -26,13 +25,15 @@ def read_model(
     that a name may not have.  Only the nodes that an output needs are read.
 
     No operation is refused.  An operation without a declaration is opaque: a function of its whole operands and its
-    attributes, with a shape as far as it is known.  An extent that depends on data is a dim of its own.  Weights are
-    mapped, and read where values are compared.
+    attributes, with a shape as far as it is known.  An extent that depends on data is a dim of its own.  What
+    is not known is not guessed: a value of unknown rank, a sequence, an optional or a map has None as its ``rank`` and
+    ``shape``.  Weights are mapped, and read where values are compared.
 
     ONNX: a name in a shape, such as ``batch`` or ``2*h``, is a dim or an expression in dims; an input with an
     initializer is that constant.  Shapes that the model computes (``Shape``, ``Gather``, ``Div``, ``Concat``, ...)
     are computed on expressions.  If a `Reshape` fits only where a quotient of extents is exact, its exactness becomes
-    a requirement.  ONNX itself also accepts other sizes for empty arrays.
+    a requirement.  ONNX itself also accepts other sizes for empty arrays.  Nodes may stand in any order; a file in
+    which they do not follow what they read is noted in `Model.notes`.
 
     OpenVINO: a value has the name of its tensor (the alphabetically first, if there are several), else the name of
     the layer that computes it.
@@ -99,8 +100,10 @@ def _read(file: Path, known_dims: KnownDims) -> Model:
     return model
 
 
-def load(path: str | os.PathLike[str], dims: Mapping[str, Any] | None = None) -> dict[str, Tensor]:
+def load(path: str | os.PathLike[str], dims: Mapping[str, Any] | None = None) -> dict[str, MaybeTensor]:
     """Return the outputs of the model in *path* by name, each as a lazy tensor (see `read_model`).
+
+    An output whose rank is not known has None as its ``rank`` and ``shape``.
 
     Parameters
     ----------

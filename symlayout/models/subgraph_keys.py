@@ -50,7 +50,8 @@ def constant_of(node: NodeProto) -> np.ndarray[Any, Any]:
 
 def digest_of_array(array: np.ndarray[Any, Any]) -> str:
     """Return text that two constants share only if their types, shapes and bits are equal."""
-    return digest(f"{array.dtype} {array.shape} {hashlib.sha256(np.ascontiguousarray(array).data).hexdigest()}")
+    plain = np.ascontiguousarray(array).reshape(-1).view(np.uint8)  # a buffer, whatever the element type is
+    return digest(f"{array.dtype} {array.shape} {hashlib.sha256(plain.data).hexdigest()}")
 
 
 def digest(text: str) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from symlayout.errors import FormatError, shortened
 from symlayout.models.model import Model
-from symlayout.tensors.chain import Tensor
+from symlayout.models.onnx_values import number_of
 
 if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto
@@ -82,10 +82,10 @@ def _add(made: ModelProto, model: Model) -> int:
     known = {value.name for value in graph.input} | {tensor.name for tensor in graph.initializer}
     count = 0
     for name in (name for node in graph.node for name in node.output if name and name not in known):
-        if name not in model.tensors:
+        if name not in model.tensors.shaped:
             continue
-        t = model.tensors[name]
-        number = element_number(t)
+        t = model.tensors.shaped[name]
+        number = number_of(t.dtype)
         if number is None:
             continue
         info = helper.make_tensor_value_info(name, number, [_extent(e) for e in t.shape])
@@ -111,13 +111,3 @@ def _extent(e: Any) -> int | str | None:
         return e
     text = str(e)
     return text if len(text) <= _LONGEST else None
-
-
-def element_number(t: Tensor) -> int | None:
-    """Return ONNX's number of the element type; None if there is none."""
-    from onnx import helper
-
-    try:
-        return None if t.dtype is None else int(helper.np_dtype_to_tensor_dtype(t.dtype))
-    except (KeyError, ValueError):
-        return None

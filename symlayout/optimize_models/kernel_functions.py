@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from symlayout.errors import FormatError, SymlayoutError, one_line, shortened
 from symlayout.models.model import Model
 from symlayout.models.onnx_subgraphs import has_graphs
-from symlayout.models.write_onnx import element_number
+from symlayout.models.onnx_values import number_of
 from symlayout.optimize_models.movement_cost import Cost, Movement, bytes_of, cost_of
 from symlayout.optimize_models.movement_regions import is_end
 from symlayout.optimize_models.onnx_graph import EditedGraph
@@ -93,7 +93,7 @@ def _kernel(
     moved = rebased(value, {id(t): leaf for t, leaf in zip(read, leaves, strict=True)})
     if moved is None or not moved.leaves() or not {t.key for t in moved.leaves()} <= {leaf.key for leaf in leaves}:
         return None
-    numbers = [element_number(t) for t in (*read, value)]
+    numbers = [number_of(t.dtype) for t in (*read, value)]
     if any(d.process for d in moved.facts.dims.values()):  # a number that the data tells
         return None
     if solve(moved, leaves) is None or not _MOVED_AS_BYTES.issuperset(numbers):

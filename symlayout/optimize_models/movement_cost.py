@@ -13,6 +13,7 @@ from symlayout.language.sympy_arithmetic import rounded
 from symlayout.language.sympy_bridge import remainder_of, to_extent
 from symlayout.models.model import Model, ModelNode
 from symlayout.tensors.chain import Tensor
+from symlayout.tensors.element_types import STRING
 
 if TYPE_CHECKING:
     from onnx import NodeProto
@@ -167,16 +168,20 @@ def renamed_data(before: Model, after: Model) -> dict[Any, Any]:
 
 
 def _tensor(model: Model, name: str) -> Tensor | None:
-    """Return a value of a model; None for one that is no tensor: numbers of dims that no value shows are none."""
+    """Return a value of a model; None for one that is no tensor: numbers of dims that no value shows are none.
+
+    None is also returned for strings, which no rewrite can write.
+    """
     try:
-        return model.tensors.get(name)
+        t = model.tensors.shaped.get(name)
     except FormatError:
         return None
+    return None if t is not None and t.dtype == STRING else t
 
 
 def _tensors(model: Model) -> dict[str, Tensor | None]:
     """Return the values of a model by name."""
-    return {name: _tensor(model, name) for name in model.tensors}
+    return {name: _tensor(model, name) for name in model.tensors.shaped}
 
 
 def cost_of(nodes: Iterable[NodeProto], tensors: Mapping[str, Tensor | None], moving: Iterable[str]) -> Cost:

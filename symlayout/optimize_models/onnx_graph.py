@@ -12,7 +12,7 @@ import numpy as np
 from symlayout.models.load_onnx import OnnxEvaluation
 from symlayout.models.model import ModelNode
 from symlayout.models.model_file import ConstantFiles
-from symlayout.models.onnx_model import OnnxGraph
+from symlayout.models.onnx_model import OnnxGraph, in_order
 from symlayout.models.onnx_subgraphs import inner_nodes, outer_names
 
 if TYPE_CHECKING:
@@ -29,11 +29,13 @@ class EditedGraph:
     message : ModelProto
         The copy.
     nodes : list of NodeProto
-        The nodes of the main graph in order; `finish` writes them back.
+        The nodes of the main graph, each after those that it reads; `finish` writes them back.
+    idle : list of NodeProto
+        Those that have no outputs.  They stay, at the end.
     opset : int
         The version of ONNX's own operations.
     outputs : set of str
-        The names of the outputs.
+        The names of the outputs, and of what nodes without outputs read.
     """
 
     def __init__(self, source: ModelProto) -> None:
@@ -42,9 +44,12 @@ class EditedGraph:
         self.message: ModelProto = ModelProto()
         self.message.CopyFrom(source)
         graph = self.message.graph
-        self.nodes: list[NodeProto] = list(graph.node)
+        ordered = in_order(graph.node)
+        self.idle = [node for node in ordered if not any(node.output)]
+        self.nodes: list[NodeProto] = [node for node in ordered if any(node.output)]
         self.opset = max((o.version for o in source.opset_import if o.domain in _ONNX), default=1)
         self.outputs = {value.name for value in graph.output}
+        self.outputs.update(name for node in self.idle for name in (*node.input, *outer_names(node)) if name)
         self._inside: dict[int, tuple[NodeProto, list[str]]] = {}  # what the subgraphs of a node read, by its id
         used = set(self.uses())
         self._unread = {name for node in self.nodes if used.isdisjoint(node.output) for name in node.output}
@@ -64,7 +69,7 @@ class EditedGraph:
 
     def uses(self) -> Counter[str]:
         """Return how often each value is read; an output of the model and what a subgraph reads count too."""
-        found = Counter(value.name for value in self.message.graph.output)
+        found = Counter(self.outputs)
         for node in self.nodes:
             found.update(name for name in node.input if name)
             found.update(self._read_inside(node))
@@ -184,7 +189,7 @@ class EditedGraph:
     def drop_unread(self) -> Counter[str]:
         """Take out the nodes that nobody reads any more, and return how often each value is read."""
         kept: list[NodeProto] = []
-        used = Counter(value.name for value in self.message.graph.output)
+        used = Counter(self.outputs)
         for node in reversed(self.nodes):
             if any(used[name] for name in node.output if name) or self._unread.issuperset(node.output):
                 kept.append(node)
@@ -205,6 +210,7 @@ class EditedGraph:
         del graph.node[:]
         graph.node.extend(copies)
         self.nodes = list(graph.node)
+        graph.node.extend(map(_copy, self.idle))
         inputs = {v.name for v in graph.input}
         _filter(graph.initializer, lambda t: used[t.name] > 0 or t.name in self._unread or t.name in inputs)
         made = {name for node in self.nodes for name in node.output} | {t.name for t in graph.initializer} | inputs

@@ -80,6 +80,7 @@ class OptimizedModel(Model):
             unused=model.unused,
             demanded_by=model.demanded_by,
             assumed=model.assumed,
+            notes=model.notes,
         )
         self.report = report
 
@@ -472,13 +473,14 @@ def _proof_within(before: Model, after: Model, name: str, depth: int, made: Mapp
             continue
         seen.add(at)
         if (level >= depth or node is None) and _has_tensor(before, at) and _has_tensor(after, at):
-            t = after.tensors[at]
+            t = after.tensors.shaped[at]
             if t.values is None:
                 common[at] = Tensor("x", t.dtype, t.extents, t.facts, key=f"stand-in {len(common)}")
         elif node is not None:
             waiting += [(n, level + 1) for n in node.inputs if n]
     left, right = (
-        rebased(m.tensors[name], {id(m.tensors[n]): leaf for n, leaf in common.items()}) for m in (before, after)
+        rebased(m.tensors.shaped[name], {id(m.tensors.shaped[n]): leaf for n, leaf in common.items()})
+        for m in (before, after)
     )
     return None if left is None or right is None else prove_equal(left, right, budget=_POINTS)
 
@@ -486,6 +488,6 @@ def _proof_within(before: Model, after: Model, name: str, depth: int, made: Mapp
 def _has_tensor(model: Model, name: str) -> bool:
     """Return whether a value of a model is a tensor: numbers of dims that no value shows are none."""
     try:
-        return model.tensors.get(name) is not None
+        return model.tensors.shaped.get(name) is not None
     except FormatError:
         return False

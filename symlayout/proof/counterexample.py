@@ -379,7 +379,7 @@ def sample(leaf: Tensor, draw: int = 0) -> np.ndarray[Any, Any]:
 
 def _near(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any], times: float = 1.0) -> np.ndarray[Any, Any]:
     """Return where two values are equal, or as near as the same sum in another order, or so many *times* as far."""
-    if a.dtype.kind not in "fc" and a.dtype.kind != "V":
+    if a.dtype.kind not in "fc" and (a.dtype.kind != "V" or a.dtype.names is not None):
         return np.asarray(a == b)
     x, y = (np.asarray(t, np.complex128 if t.dtype.kind == "c" else np.float64) for t in (a, b))
     size = max(np.abs(x[np.isfinite(x)]).max(initial=0), np.abs(y[np.isfinite(y)]).max(initial=0))

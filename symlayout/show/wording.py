@@ -3,18 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
+from symlayout.algebra.facts import Facts
 from symlayout.run.lower import lower
 from symlayout.tensors.chain import Tensor
+from symlayout.tensors.element_types import type_name
 
 
-def shape(extents: Sequence[Any]) -> str:
-    """Return a shape in the syntax that `parse.parse_shape` reads.
+class AnyValue(Protocol):
+    """A tensor, or a value of a model whose rank is not known."""
 
-    >>> shape((3, 4)), shape((3,)), shape(())
-    ('(3, 4)', '(3,)', '()')
+    @property
+    def shape(self) -> tuple[Any, ...] | None:
+        """The extents."""
+
+    @property
+    def requires(self) -> tuple[Any, ...]:
+        """The requirements."""
+
+    @property
+    def facts(self) -> Facts:
+        """What is known of the dims."""
+
+    @property
+    def dtype(self) -> Any:
+        """The element type."""
+
+
+def shape(extents: Sequence[Any] | None) -> str:
+    """Return a shape in the syntax that `parse.parse_shape` reads; ``?`` if the rank is not known.
+
+    >>> shape((3, 4)), shape((3,)), shape(()), shape(None)
+    ('(3, 4)', '(3,)', '()', '?')
     """
+    if extents is None:
+        return "?"
     return f"({', '.join(map(str, extents))}{',' if len(extents) == 1 else ''})"
 
 
@@ -62,14 +86,19 @@ def words(r: Any) -> str:
     return f"{r.lhs} {says.get(r.rel_op, r.rel_op)} {r.rhs}"
 
 
-def facts(t: Tensor) -> dict[str, Any]:
+def facts(t: AnyValue) -> dict[str, Any]:
     """Return the shape, requirements, dims with their bounds, and dtype of *t* as JSON data."""
     return {
-        "shape": [e if isinstance(e, int) else str(e) for e in t.shape],
+        "shape": shape_data(t.shape),
         "requires": [relation(r) for r in t.requires],
         "dims": {d.name: [d.min, d.max] for d in t.facts.dims.values()},
-        "dtype": None if t.dtype is None else str(t.dtype),
+        "dtype": type_name(t.dtype),
     }
+
+
+def shape_data(extents: Sequence[Any] | None) -> list[int | str] | None:
+    """Return a shape as JSON data; None if the rank is not known."""
+    return None if extents is None else [e if isinstance(e, int) else str(e) for e in extents]
 
 
 def digits(t: Tensor) -> list[str]:

@@ -37,6 +37,8 @@ from symlayout.tensors.element_types import as_array, element_type
 
 Result = Sequence[Any] | Callable[[Operand, tuple[Tensor, ...]], Sequence[Extent]]
 _NUMBER = itertools.count()
+UNKNOWN_TYPE = "unknown"
+"""The element type of a result that is not known, as the *dtype* of `compute`."""
 
 
 def compute(body: Body, views: Sequence[Tensor], *, batch: int, result: Result = (), dtype: Any = None) -> Tensor:
@@ -55,7 +57,7 @@ def compute(body: Body, views: Sequence[Tensor], *, batch: int, result: Result =
         The extents of the result's axes after the batch.  A function gets an `Operand` with the shapes of the views,
         and the views, and returns these extents.
     dtype : dtype_like, optional
-        The element type of the result; None means that of the first view.
+        The element type of the result; None means that of the first view, `UNKNOWN_TYPE` that it is not known.
 
     Returns
     -------
@@ -121,9 +123,14 @@ def value_of(
     if extents:
         operand.check_countable(extents, count)
         known = (*known, *operand.facts.reduce_all(extents))
+    dtype = again.dtype
+    if isinstance(dtype, str) and dtype == UNKNOWN_TYPE:
+        dtype = None
+    else:
+        dtype = views[0].dtype if dtype is None or dtype is views[0].dtype else element_type(dtype)
     return Tensor(
         again.body.name,
-        views[0].dtype if again.dtype is None or again.dtype is views[0].dtype else element_type(again.dtype),
+        dtype,
         known,
         operand.facts,
         inputs=views,

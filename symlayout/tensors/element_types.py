@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import operator
 import re
 from collections.abc import Mapping, Sequence
@@ -12,6 +13,24 @@ import numpy as np
 
 from symlayout.algebra.facts import INT64_MAX
 from symlayout.errors import ArrayError, ShapeError, printable, shown
+
+STRING = np.dtype([("string", "V32")])
+"""The element type of a model's strings.  An element is the SHA-256 of its bytes; zeros are the empty string."""
+
+
+def strings(texts: Sequence[bytes]) -> np.ndarray[Any, Any]:
+    """Return strings as an array of `STRING`."""
+    found = [hashlib.sha256(text).digest() if text else bytes(STRING.itemsize) for text in texts]
+    return np.frombuffer(b"".join(found), STRING)
+
+
+def type_name(dtype: np.dtype[Any] | None) -> str | None:
+    """Return what answers call an element type; None for None.
+
+    >>> type_name(np.dtype("float32")), type_name(STRING)
+    ('float32', 'string')
+    """
+    return None if dtype is None else "string" if dtype == STRING else str(dtype)
 
 
 def as_array(value: Any, name: str) -> np.ndarray[Any, Any]:

@@ -65,7 +65,7 @@ def origins(facts: Facts, stages: Sequence[Facts]) -> list[list[int]]:
     for number, stage in enumerate(stages):
         for o in stage.requirements:
             first.setdefault(o, number)
-    return [sorted({first[o] for o in facts.requirements if asks(o, r)}) for r in requirements(facts)]
+    return [sorted({first[o] for o in facts.requirements if o in first and asks(o, r)}) for r in requirements(facts)]
 
 
 def bounds(extents: Sequence[Extent], facts: Facts) -> list[Interval]:

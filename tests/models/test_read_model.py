@@ -32,7 +32,8 @@ def test_every_value_is_there_by_its_name(tmp_path: Path) -> None:
     assert list(m.inputs) == ["x"]
     assert list(m.outputs) == ["y", "u"]
     assert {name: str(t.shape) for name, t in m.tensors.items()} == {
-        "x": "(N, C, H, W)", "s": "(4,)", "t": "(W, H, C, N)", "y": "(N, C, H, W)", "k": "(2,)"
+        "x": "(N, C, H, W)", "s": "(4,)", "t": "(W, H, C, N)", "y": "(N, C, H, W)", "k": "(2,)",
+        "u": "None",
     }  # fmt: skip
     assert [n.op_type for n in m.nodes] == ["Shape", "Transpose", "Custom", "Reshape"]
     assert isinstance(m.source, ModelProto)

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+import symlayout as sl
 from symlayout.errors import FormatError, MissingFileError, ShapeError
 from symlayout.models.hardened_xml import MAX_BYTES, MAX_DEPTH, MAX_ELEMENTS
 from symlayout.models.read_model import load
-from symlayout.proof.prove import prove_equal
 from symlayout.proof.verdict import Verdict
 from tests.models.openvino_files import GOOD, changed, edge, extended, write
 from tests.support.steps import STEPS, counted
@@ -126,7 +126,7 @@ BROKEN: dict[str, tuple[str, str, str]] = {
     "constant of strings": (
         'element_type="i64" shape="2" offset="32"',
         'element_type="string" shape="2" offset="32"',
-        "element type 'string' is not among",
+        "a constant of strings is not read",
     ),
     "constant without size": ('offset="32" size="16"', 'offset="32"', "layer has no attribute 'size'"),
     "input of unknown type": ('element_type="f32"', 'element_type="f31"', "element type 'f31' is not among"),
@@ -184,7 +184,6 @@ def test_a_hostile_file_is_a_format_error_after_few_steps(tmp_path: Path, case: 
 @pytest.mark.parametrize(
     ("before", "after", "kind"),
     [
-        ('shape="10,2"', 'shape="..."', "unknown_rank"),
         ('shape="10,2"', 'shape="8,2"', "non_divisible"),
         ('shape="10,2"', 'shape=""', "rank"),
         ('shape="10,2"', 'shape="10,8..2"', "infeasible"),
@@ -224,8 +223,8 @@ def test_an_operation_without_a_declaration_is_opaque(tmp_path: Path, before: st
     path = write(tmp_path, changed(before, after))
     with counted(STEPS):
         y = load(path)["out"]
-    assert y.body is not None
-    assert prove_equal(y, load(path)["out"]).verdict is Verdict.PROVED
+    assert (y.rank, y.shape, str(y)) == (None, None, "?")  # the ports of the file have no extents
+    assert sl.verify(path, path).verdict is Verdict.PROVED
 
 
 def test_a_constant_may_be_an_output(tmp_path: Path) -> None:

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from symlayout.errors import one_line
-from symlayout.models.model import Model
+from symlayout.models.model import TENSOR, Model, Unshaped
 from symlayout.show import wording
 from symlayout.tensors.chain import Tensor
+from symlayout.tensors.element_types import type_name
 
 _WIDEST = 60  # characters of a name; a longer one keeps its end
 
@@ -38,12 +39,14 @@ def table(model: Model, *, every: bool) -> str:
     for k, (text, nodes) in enumerate(demands.items()):
         by = f"  [{'; '.join(nodes)}]" if nodes else ""
         lines.append(f"{'requires' if k == 0 else '':10}{text}{by}")
+    lines += [f"note      {note}" for note in model.notes]
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _row(name: str, t: Tensor, source: str) -> tuple[str, str, str, str]:
+def _row(name: str, t: Tensor | Unshaped, source: str) -> tuple[str, str, str, str]:
     shown = name if len(name) <= _WIDEST else f"...{name[3 - _WIDEST :]}"
-    return one_line(shown), wording.shape(t.shape), str(t.dtype or "any"), source
+    unknown = "any" if isinstance(t, Tensor) or t.kind == TENSOR else t.kind
+    return one_line(shown), wording.shape(t.shape), type_name(t.dtype) or unknown, source
 
 
 def data(model: Model, *, every: bool) -> Mapping[str, Any]:
@@ -54,8 +57,9 @@ def data(model: Model, *, every: bool) -> Mapping[str, Any]:
         t = model.outputs[name] if name in model.outputs else model.tensors[name]
         node = model.producer(name)
         found[name] = {
-            "shape": [e if isinstance(e, int) else str(e) for e in t.shape],
-            "dtype": None if t.dtype is None else str(t.dtype),
+            "shape": wording.shape_data(t.shape),
+            "dtype": type_name(t.dtype),
+            "kind": TENSOR if isinstance(t, Tensor) else t.kind,
             "op": None if node is None else node.op_type,
         }
     return found

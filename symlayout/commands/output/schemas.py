@@ -40,14 +40,14 @@ def _one_of(description: str, *values: str) -> Schema:
 _INT, _NUMBER, _TEXT = _is("integer"), _is("number"), _is("string")
 _EXTENT: Schema = {"type": ["integer", "string"], "description": "an integer, or an expression in the dims"}
 _INTS = _list(_INT, "one integer for each axis")
-_SHAPE = _list(_EXTENT, "the extents: integers, or expressions in the dims")
+_SHAPE = _or_null(_list(_EXTENT, "the extents: integers, or expressions in the dims; null if the rank is not known"))
 _BOUNDS = _list(_or_null(_INT), "the least and the greatest value; null is unbounded")
 _SIZES = _map(_INT, "the value of each dim")
 _FACTS: dict[str, Schema] = {
     "shape": _SHAPE,
     "requires": _list(_TEXT, "the requirements, such as H % 2 == 0"),
     "dims": _map(_BOUNDS, "the bounds of each dim"),
-    "dtype": _or_null(_is("string", "the element type; null is any")),
+    "dtype": _or_null(_is("string", "the element type; null is any, or not known")),
 }
 _WITNESS = _object(
     {
@@ -125,7 +125,7 @@ SCHEMAS: dict[str, Schema] = {
     "infer": _object(
         {
             **_FACTS,
-            "bounds": _list(_BOUNDS, "the bounds of each extent"),
+            "bounds": _or_null(_list(_BOUNDS, "the bounds of each extent; null if the rank is not known")),
             "asked_by": _list(_list(_TEXT, "steps"), "for each requirement the steps that state it"),
         },
         {
@@ -134,12 +134,14 @@ SCHEMAS: dict[str, Schema] = {
                 _object(
                     {
                         "shape": _SHAPE,
-                        "dtype": _or_null(_is("string", "the element type; null is any")),
+                        "dtype": _or_null(_is("string", "the element type; null is any, or not known")),
+                        "kind": _is("string", "what it is: tensor, sequence, optional or map"),
                         "op": _or_null(_is("string", "the operation that computes it; null for an input")),
                     }
                 ),
                 "for a model: its inputs, outputs and, with --all, every value between them",
             ),
+            "notes": _list(_TEXT, "for a model: what is unusual about its file"),
         },
     ),
     "show": {

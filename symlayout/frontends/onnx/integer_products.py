@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from symlayout.compute import contractions
+from symlayout.errors import ShapeError
 from symlayout.frontends.onnx.elementwise import apply
 from symlayout.frontends.onnx.operator import operator
 from symlayout.frontends.onnx.types import cast_to, quantize_linear
 from symlayout.frontends.onnx.windows import conv, with_conv_attributes
-from symlayout.ops.axes import expand_dims
+from symlayout.ops.axes import expand_dims, squeeze
 from symlayout.tensors.chain import Tensor
 
 _INT32 = np.dtype(np.int32)
@@ -31,7 +32,9 @@ def mat_mul_integer(
     A: Tensor, B: Tensor, a_zero_point: Tensor | None = None, b_zero_point: Tensor | None = None
 ) -> Tensor:
     """Return the matrix product of *A* and *B* minus their zero points, in int32."""
-    return contractions.matmul(_shifted(A, a_zero_point, (-1,)), _shifted(B, b_zero_point))
+    rows = None if a_zero_point is None else _of_rows(a_zero_point, A)
+    columns = None if b_zero_point is None else _of_columns(b_zero_point, B)
+    return contractions.matmul(_shifted(A, rows), _shifted(B, columns))
 
 
 @operator("ConvInteger", example=("N, C, H; M, C, 3", "", "(N, M, H - 2)"), kinds="rank, size_mismatch")
@@ -47,6 +50,22 @@ def conv_integer(
     images, kernels = _shifted(x, x_zero_point), _shifted(w, w_zero_point, tuple(range(1, w.rank)))
     made: Tensor = conv(images, kernels, **window)
     return made
+
+
+def _of_rows(point: Tensor, x: Tensor) -> Tensor:
+    """Return a scale or zero point of *x*, of which a vector has one for each row: a vector *x* is one row."""
+    point = _of_columns(point, x)
+    return expand_dims(point, -1) if point.rank == 1 else point
+
+
+def _of_columns(point: Tensor, x: Tensor) -> Tensor:
+    """Return a scale or zero point of *x*, of which a vector has one for each column: a vector *x* is one column.
+
+    One number has no axes, so that the product has no more axes than it has by itself.
+    """
+    if point.rank > max(x.rank, 1):
+        raise ShapeError(f"a zero point has rank {point.rank}, what it is for has rank {x.rank}", "rank")
+    return squeeze(point, 0) if point.rank == 1 and (x.rank == 1 or point.shape == (1,)) else point
 
 
 def _rescaled(y: Tensor, scales: tuple[Tensor, Tensor], y_scale: Tensor, y_zero_point: Tensor) -> Tensor:
@@ -68,8 +87,9 @@ def q_linear_mat_mul(
     y_zero_point: Tensor,
 ) -> Tensor:
     """Return the matrix product of quantised tensors, quantised."""
-    made = contractions.matmul(_shifted(a, a_zero_point, (-1,)), _shifted(b, b_zero_point))
-    return _rescaled(made, (a_scale, b_scale), y_scale, y_zero_point)
+    made = contractions.matmul(_shifted(a, _of_rows(a_zero_point, a)), _shifted(b, _of_columns(b_zero_point, b)))
+    scales = _of_rows(a_scale, a), _of_columns(b_scale, b)
+    return _rescaled(made, scales, *(squeeze(p, 0) if p.shape == (1,) else p for p in (y_scale, y_zero_point)))
 
 
 @operator(

@@ -24,6 +24,7 @@ from symlayout.tensors.chain import Tensor
 from symlayout.tensors.computation import compute
 from symlayout.tensors.computation import constant as known_constant
 from symlayout.tensors.declaration import Body
+from symlayout.tensors.element_types import strings
 
 _MOST_ELEMENTS = 1 << 24  # of a range that is a constant; a longer one is computed when it is asked for
 
@@ -62,11 +63,13 @@ def constant(
         (value_floats, np.float32),
         (value_int, np.int64),
         (value_ints, np.int64),
-        (value_string, np.str_),
-        (value_strings, np.str_),
     ):
         if given is not None:
             return known_constant(np.asarray(given, dtype))
+    if value_string is not None:
+        return known_constant(strings([str(value_string).encode()]).reshape(()))
+    if value_strings is not None:
+        return known_constant(strings([str(text).encode() for text in value_strings]))
     raise ShapeError("Constant has no value that is read", "attr_missing")
 
 

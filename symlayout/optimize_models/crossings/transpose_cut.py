@@ -84,8 +84,8 @@ def crossings_of(model: Model, *, reorder: bool = False) -> list[Crossing]:
     graph = EditedGraph(model.source)
     found: dict[Perm, None] = {}
     for node in graph.nodes:
-        if graph.is_standard(node, "Transpose") and node.output[0] in model.tensors:
-            perm = graph.permutation(node, model.tensors[node.output[0]].rank)
+        if graph.is_standard(node, "Transpose") and node.output[0] in model.tensors.shaped:
+            perm = graph.permutation(node, model.tensors.shaped[node.output[0]].rank)
             if perm is not None:
                 found[perm] = None
                 found[inverse(perm)] = None

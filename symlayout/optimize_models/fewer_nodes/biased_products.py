@@ -119,6 +119,6 @@ def _gemm(model: Model, product: NodeProto, row: str) -> _Gemm | None:
 
 def _tensor(model: Model, name: str) -> Tensor | None:
     try:
-        return model.tensors.get(name)
+        return model.tensors.shaped.get(name)
     except FormatError:  # numbers of dims that no value shows
         return None

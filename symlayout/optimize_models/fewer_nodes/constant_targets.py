@@ -56,7 +56,7 @@ def state_targets(graph: EditedGraph, model: Model, kept: Set[str]) -> list[Rewr
 
 def _tensors(model: Model, node: NodeProto) -> tuple[Tensor, Tensor] | None:
     """Return the operand and the output of a node; None if one is not known."""
-    values: Mapping[str, Tensor] = model.tensors
+    values: Mapping[str, Tensor] = model.tensors.shaped
     try:
         x, y = values.get(node.input[0]), values.get(node.output[0])
     except FormatError:  # numbers of dims that no value shows

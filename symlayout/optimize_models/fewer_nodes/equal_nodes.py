@@ -96,7 +96,7 @@ def _of_numbers(node: NodeProto, model: Model) -> list[Hashable]:
     if numbers is None:
         return []
     try:
-        dtype = model.tensors[name].dtype
+        dtype = model.tensors.shaped[name].dtype
     except FormatError:  # numbers of dims that no value shows
         return []
     return [(dtype, numbers.shape, *((type(n) is bool, n) for n in numbers.flat))]

@@ -102,7 +102,7 @@ def _known_values(graph: EditedGraph, model: Model, kept: Set[str]) -> dict[str,
             continue
         for name in node.output:
             try:
-                t = model.tensors.get(name)
+                t = model.tensors.shaped.get(name)
             except FormatError:  # numbers of dims that no value shows
                 continue
             values = None if t is None or t.dtype is None or t.dtype.kind not in "biuf" else _values(t)

@@ -175,7 +175,7 @@ class _Numbers:
                 continue
             name = node.input[0]
             try:
-                t = self.model.tensors.get(name)
+                t = self.model.tensors.shaped.get(name)
             except FormatError:  # numbers of dims that no value shows
                 continue
             if t is not None:
@@ -227,7 +227,7 @@ class _Numbers:
 
     def _is_int64(self, name: str) -> bool:
         try:
-            return self.model.tensors[name].dtype == np.int64
+            return self.model.tensors.shaped[name].dtype == np.int64
         except FormatError:
             return False
 

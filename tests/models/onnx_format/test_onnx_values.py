@@ -9,7 +9,16 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import symlayout as sl
-from symlayout.models.onnx_values import array, attributes, dtype_of, dtype_or_none, label, plain_attribute
+from symlayout.models.onnx_values import (
+    array,
+    attributes,
+    dtype_of,
+    dtype_or_none,
+    label,
+    number_of,
+    plain_attribute,
+)
+from symlayout.tensors.element_types import STRING, strings
 
 
 def test_attributes_are_plain_values() -> None:
@@ -46,9 +55,18 @@ def test_a_constant_without_the_bytes_of_its_shape_is_refused() -> None:
 
 def test_element_types_without_a_fixed_size_have_none_here() -> None:
     assert dtype_of(TensorProto.INT8, "here") == np.int8
-    assert dtype_or_none(TensorProto.STRING) is None
-    with pytest.raises(sl.FormatError, match="element type number 8 has no elements of fixed size"):
-        dtype_of(TensorProto.STRING, "here")
+    assert dtype_of(TensorProto.STRING, "here") == STRING
+    assert number_of(STRING) == TensorProto.STRING
+    assert dtype_or_none(TensorProto.UNDEFINED) is None
+    with pytest.raises(sl.FormatError, match="element type number 99 has no elements of fixed size"):
+        dtype_of(99, "here")
+
+
+def test_two_strings_are_one_element_only_if_their_bytes_are_equal() -> None:
+    texts = [b"", b"\0", b"a", b"a\0", b"a", b"b" * 40]
+    array = strings(texts)
+    assert array.tobytes()[: STRING.itemsize] == bytes(STRING.itemsize)
+    assert [[a == b for a in array] for b in array] == [[a == b for a in texts] for b in texts]
 
 
 def test_plain_attributes_are_equal_where_the_attributes_are() -> None:
