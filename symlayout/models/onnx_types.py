@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symlayout.models.model import TENSOR, Items, ModelNode, Unshaped, Value
+from symlayout.models.model_file import MAX_RANK
 from symlayout.models.onnx_model import kind_of
 from symlayout.models.onnx_values import dtype_or_none, number_of
 from symlayout.models.opaque import OutputType, SameAs, UnknownExtent
@@ -117,7 +118,11 @@ def _inferred_of(
     hints: Mapping[str, Any],
     unknown: int,
 ) -> dict[str, TypeProto]:
-    """Return the types of the outputs, with number *unknown* for element types that are not known."""
+    """Return the types of the outputs, with number *unknown* for element types that are not known.
+
+    The package is not told how long an operand of one axis is that is longer than any shape: it would make so many
+    unknown extents.
+    """
     import onnx
     from onnx import helper, numpy_helper, shape_inference
 
@@ -143,8 +148,9 @@ def _inferred_of(
             types[name] = helper.make_tensor_type_proto(7, value.shape)
             continue
         shape: list[Any] = []
+        is_long = len(value.shape) == 1 and isinstance(value.shape[0], int) and value.shape[0] > MAX_RANK
         for axis, e in enumerate(value.shape):
-            if isinstance(e, (int, np.integer)):
+            if isinstance(e, (int, np.integer)) and not is_long:
                 shape.append(int(e))
                 continue
             token = tokens.setdefault(e, f"d{k}_{axis}")
@@ -180,7 +186,7 @@ def _output(kind: Any, places: Mapping[str, SameAs]) -> OutputType | None:
         return OutputType(None, None, kind_of(field))
     tensor = kind.tensor_type
     dtype = dtype_or_none(tensor.elem_type)
-    if not tensor.HasField("shape"):
+    if not tensor.HasField("shape") or len(tensor.shape.dim) > MAX_RANK:
         return OutputType(dtype, None)
     entries: list[Any] = []
     for dim in tensor.shape.dim:

@@ -7,12 +7,13 @@ import resource
 from pathlib import Path
 
 import onnx
-from onnx import NodeProto, TensorProto
+import pytest
+from onnx import NodeProto, TensorProto, ValueInfoProto
 
 import symlayout as sl
 from tests.models.onnx_files import ZERO, constants, extent_nodes, joined
 from tests.promises.forked import forked
-from tests.support.onnx_writer import model, node, value_info
+from tests.support.onnx_writer import INT64, model, node, value_info
 from tests.support.steps import counted
 
 GIB = 1 << 30
@@ -72,3 +73,25 @@ def _read_within(path: Path, most: int) -> None:
     assert str(m.outputs["y"].shape[0]) == "N"
     assert m.tensors["w"].values is not None
     assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) << 10 < most
+
+
+@pytest.mark.parametrize(
+    ("op", "inputs"),
+    [
+        ("ConstantOfShape", [value_info("s", (1 << 31,), INT64)]),
+        ("AffineGrid", [value_info("t", ("N", 2, 3)), value_info("s", (1 << 31,), INT64)]),
+    ],
+)
+def test_a_shape_of_more_axes_than_an_array_has_is_refused_before_it_is_made(
+    op: str, inputs: list[ValueInfoProto], tmp_path: Path
+) -> None:
+    (tmp_path / "model.onnx").write_bytes(model([node(op, ", ".join(x.name for x in inputs), "y")], inputs))
+    with pytest.raises(sl.ShapeError, match=r"has 2147483648 values, a shape has at most 64 axes") as caught:
+        sl.read_model(tmp_path / "model.onnx")
+    assert caught.value.kind == "rank"
+
+
+def test_an_operand_that_is_longer_than_any_shape_gives_no_shape_by_its_length(tmp_path: Path) -> None:
+    inputs = [value_info("x", ("N", 3, "H", "W")), value_info("s", (1 << 31,), INT64)]
+    (tmp_path / "model.onnx").write_bytes(model([node("CenterCropPad", "x, s", "y")], inputs))
+    assert sl.read_model(tmp_path / "model.onnx").outputs

@@ -26,17 +26,19 @@ from symlayout.tensors.computation import constant as known_constant
 from symlayout.tensors.declaration import Body
 from symlayout.tensors.element_types import strings
 
+_MOST_AXES = 64  # NumPy's
 _MOST_ELEMENTS = 1 << 24  # of a range that is a constant; a longer one is computed when it is asked for
 
 
 def dims_of(name: str, value: Any) -> list[Any]:
     """Return extents that an input has: known ones, or a new dim for each that is read at run time."""
-    if is_known(value):
-        return attributes.fill(name, attributes.listed(name, known(name, value).reshape(-1)), 0)
-    count = value.shape[0] if value.rank else 1
+    numbers = known(name, value).reshape(-1) if is_known(value) else None
+    count = len(numbers) if numbers is not None else value.shape[0] if value.rank else 1
     if not isinstance(count, int):
         raise ShapeError(f"{name} has {count} values: the rank is unknown", "unknown_rank")
-    return attributes.fill(name, [None] * count, 0)
+    if count > _MOST_AXES:
+        raise ShapeError(f"{name} has {count} values, a shape has at most {_MOST_AXES} axes", "rank")
+    return attributes.fill(name, [None] * count if numbers is None else attributes.listed(name, numbers), 0)
 
 
 _CONSTANT = {key: "The value, as the standard spells it." for key in ("value", "sparse_value")} | {
