@@ -14,6 +14,7 @@ import argparse
 import symlayout as sl
 from symlayout.commands.output.report import Report, exit_status
 from symlayout.proof.laws import LAWS
+from symlayout.show.wording import relation
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -44,6 +45,9 @@ def run(arguments: argparse.Namespace) -> Report:
     data = {
         "verdict": found.verdict.value,
         "outputs": {name: verdict.value for name, verdict in found.outputs.items()},
+        "requires": [*map(relation, found.requires)],
+        "assumed": [*map(relation, found.assumed)],
+        "point": None if found.point is None else {str(dim): value for dim, value in found.point.items()},
         "laws": list(found.laws),
         "formulas": list(found.formulas),
         "differences": {name: list(pair) for name, pair in found.differences.items()},

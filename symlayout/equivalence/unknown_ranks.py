@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from symlayout.algebra.facts import Facts
-from symlayout.models.model import TENSOR, Tensors, Unshaped
+from symlayout.models.model import TENSOR, Model, Tensors, Unshaped
 from symlayout.proof.verdict import Proof, Verdict
 from symlayout.tensors.chain import Tensor
 
@@ -40,12 +40,15 @@ class ShapedValues:
     ----------
     unknown : dict of str to str
         What the inputs and outputs of unknown rank are, by name: see `Unshaped`.
+    demanding : tuple of Tensor
+        The values that demand something of the sizes, some of which may state what others do.
     """
 
     inputs: Mapping[str, Tensor]
     outputs: Mapping[str, Tensor]
     tensors: Mapping[str, Tensor]
     unknown: dict[str, str]
+    demanding: tuple[Tensor, ...]
 
     def can_run(self) -> bool:
         """Return whether arrays can be drawn for all inputs, and all outputs are arrays."""
@@ -61,7 +64,11 @@ def with_handles(model: Values) -> ShapedValues:
         known = model.tensors.shaped
     else:
         known = {name: t for name, t in model.tensors.items() if isinstance(t, Tensor)}
-    return ShapedValues(_handles(model.inputs), _handles(model.outputs), known, unknown)
+    if isinstance(model, Model):
+        demanding = tuple(model.demanded_by.values())
+    else:
+        demanding = tuple(t for t in known.values() if t.facts.requirements)
+    return ShapedValues(_handles(model.inputs), _handles(model.outputs), known, unknown, demanding)
 
 
 def _handles(values: Mapping[str, Tensor | Unshaped]) -> dict[str, Tensor]:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import islice
+from typing import Any
 
-from symlayout.algebra.facts import Facts
+from symlayout.algebra.facts import Facts, Requirement
 from symlayout.algebra.search.enumerate_sizes import sizes
-from symlayout.errors import InconclusiveError, ShapeError
+from symlayout.errors import LEFT_OUT, InconclusiveError, ShapeError, one_line
 from symlayout.language import sympy_bridge
 from symlayout.proof.counterexample import Witness
+from symlayout.show.wording import relation
 from symlayout.tensors.chain import Tensor
-from symlayout.tensors.requirements import implies
+from symlayout.tensors.requirements import requirements
+from symlayout_codegen.forks import cached_property
 
 _MOST_SIZES = 2000  # most sizes that are tried
 
@@ -24,6 +27,47 @@ def facts_of(*models: Mapping[str, Tensor]) -> Facts:
     for t in tensors:
         facts.merge(t.facts)
     return facts
+
+
+@dataclass(frozen=True)
+class Domain:
+    """The sizes that a claim about two models is about: those for which the model before is valid.
+
+    Attributes
+    ----------
+    before : Facts
+        What the model before demands of the sizes.
+    both : Facts
+        What both models demand.
+    dims : set of str
+        The dims of the inputs.
+    stated : tuple of relations
+        What one model states of dims that the other one leaves open.
+    """
+
+    before: Facts
+    both: Facts
+    dims: frozenset[str]
+    stated: tuple[Any, ...]
+
+    @cached_property
+    def requires(self) -> tuple[Any, ...]:
+        """What the model before demands of the sizes beyond their bounds, as SymPy relations."""
+        return self._relations(self.before, left_out=False)
+
+    @cached_property
+    def assumed(self) -> tuple[Any, ...]:
+        """What leaves out more sizes, because a model states them or the reader has no meaning for others."""
+        return (*self.stated, *self._relations(self.both, left_out=True))
+
+    @property
+    def data(self) -> dict[str, list[str]]:
+        """The relations as JSON data."""
+        return {"requires": [*map(relation, self.requires)], "assumed": [*map(relation, self.assumed)]}
+
+    def _relations(self, facts: Facts, *, left_out: bool) -> tuple[Any, ...]:
+        found = (sympy_bridge.to_relation(r, facts) for r in requirements(facts) if (r.kind == LEFT_OUT) is left_out)
+        return tuple(r for r in found if {s.name for s in r.free_symbols} <= self.dims)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,46 +94,81 @@ class RefusedSizes:
         return Witness(dims, None, left.bind(_of(left, self.sizes)).extents, f"refused ({self.why})")
 
 
-def refused_after(left: Mapping[str, Tensor], right: Mapping[str, Tensor]) -> RefusedSizes | None:
-    """Return the first sizes for which the outputs *left* are valid and have elements, and one of *right* is not valid.
+def demanded_beyond(here: Facts, there: Facts) -> list[Requirement]:
+    """Return what *there* demands and *here* is not proved to imply, but for what is demanded beyond the standard.
 
-    None says that there are no such sizes, that none is among the first ones, or that an extent depends on data.
+    Raises
+    ------
+    ShapeError
+        ``infeasible`` if no sizes meet both.
+    """
+    trial = here.fork()
+    beyond = [r for r in there.requirements if r.kind == LEFT_OUT]
+    if beyond:
+        trial.merge(
+            Facts(dims=there.dims, definitions=there.definitions, quotients=there.quotients, requirements=beyond)
+        )
+    count = len(trial.requirements)
+    trial.merge(there)
+    return [r for r in trial.requirements[count:] if r.kind != LEFT_OUT]
+
+
+def refused_after(
+    left: Mapping[str, Tensor], right: Mapping[str, Tensor], outputs: Collection[str] | None = None
+) -> RefusedSizes | None:
+    """Return the first sizes for which the values *left* are valid, and one of *right* is not valid.
+
+    The *outputs*, all values if none are given, have elements there.  None says that there are no such sizes, that none
+    is among the first ones, or that an extent depends on data.  What is demanded beyond the standard refuses nothing.
     """
     here, there = facts_of(left), facts_of(right)
     leaves = [leaf for t in (*left.values(), *right.values()) for leaf in t.graph() if not leaf.inputs]
     given = {name for leaf in leaves for name in leaf.facts.dims}
-    if not here.dims.keys() | there.dims.keys() <= given or implies(here, there):
+    if not here.dims.keys() <= given or not _may_refuse(here, there):
         return None
+    shown = [t for name, t in left.items() if outputs is None or name in outputs]
+    others = [t for name, t in left.items() if outputs is not None and name not in outputs]
     for values in islice(sizes(here, dict.fromkeys(here.dims, 1)), _MOST_SIZES):
-        if _hold(here, values) and not _hold(there, values) and _have_elements(left.values(), values):
-            for name, t in right.items():
-                try:
-                    t.bind(_of(t, values))
-                except ShapeError as error:
-                    return RefusedSizes(values, name, str(error).splitlines()[0])
-                except InconclusiveError:
-                    continue
+        if _refuses(here, values) or not _refuses(there, values) or not _are_valid(shown, values, elements=True):
+            continue
+        for name, t in right.items():
+            try:
+                t.bind(_of(t, values))
+            except ShapeError as error:
+                if error.kind != LEFT_OUT and _are_valid(others, values):
+                    return RefusedSizes(values, name, one_line(str(error).splitlines()[0]))
+            except InconclusiveError:
+                continue
     return None
 
 
-def _hold(facts: Facts, values: Mapping[str, int]) -> bool:
-    """Return whether all requirements hold, as far as the dims have values."""
-    if not facts.dims.keys() <= values.keys():
-        return False
+def _may_refuse(here: Facts, there: Facts) -> bool:
+    """Return whether *there* is not proved to hold wherever *here* does."""
+    try:
+        return bool(demanded_beyond(here, there))
+    except ShapeError:  # no sizes meet both
+        return True
+
+
+def _refuses(facts: Facts, values: Mapping[str, int]) -> bool:
+    """Return whether a requirement fails, as far as the dims have values."""
     known = facts.values(values)
-    try:
-        return all(r.holds(known) for r in facts.requirements)
-    except KeyError:  # a symbol has no value there
-        return False
+    for r in facts.requirements:
+        try:
+            if not r.holds(known):
+                return True
+        except KeyError:  # it is about an extent that depends on data
+            continue
+    return False
 
 
-def _have_elements(outputs: Iterable[Tensor], values: Mapping[str, int]) -> bool:
-    """Return whether all outputs are valid for these sizes and none is empty."""
+def _are_valid(values: Iterable[Tensor], at: Mapping[str, int], *, elements: bool = False) -> bool:
+    """Return whether all values are valid for these sizes, and none is empty if they must have *elements*."""
     try:
-        bound = [t.bind(_of(t, values)) for t in outputs]
+        bound = [t.bind(_of(t, at)) for t in values]
     except (ShapeError, InconclusiveError):
         return False
-    return not any(e == 0 for t in bound for e in t.extents)
+    return not elements or not any(e == 0 for t in bound for e in t.extents)
 
 
 def _of(t: Tensor, values: Mapping[str, int]) -> dict[str, int]:

@@ -11,19 +11,22 @@ import numpy as np
 
 from symlayout.algebra.facts import Facts
 from symlayout.equivalence.data_extents import certificate_of_data
+from symlayout.equivalence.valid_sizes import Domain
 from symlayout.errors import legible, one_line
 from symlayout.proof.attempts import pairs_of
 from symlayout.proof.certificate.checker.schema import sealed
 from symlayout.proof.certificate.computed import certificate_of_computed
 from symlayout.proof.congruence import Congruence
 from symlayout.proof.counterexample import difference
+from symlayout.proof.points import Point
 from symlayout.proof.verdict import Proof, Verdict
+from symlayout.show.wording import relation
 from symlayout.tensors.chain import Tensor
 from symlayout_codegen.forks import cached_property
 
 _CERTAINTY = (Verdict.REFUTED, Verdict.UNKNOWN, Verdict.PROVED)
 _SENTENCES = {
-    Verdict.PROVED: "both models compute the same for all sizes and all inputs.",
+    Verdict.PROVED: "both models compute the same for all sizes{domain} and all inputs.",
     Verdict.REFUTED: "the models differ.",
     Verdict.UNKNOWN: "not decided, and no difference was found.",
 }
@@ -92,7 +95,8 @@ class OutputProofs:
 class ModelClaim:
     """What was proved of two models: their outputs over one set of inputs, and what is known of pairs of values.
 
-    The *values* are the outputs, after those that bring in extents that depend on data.
+    The *values* are the outputs, after those that bring in extents that depend on data, or state what is demanded of
+    the sizes.
     """
 
     left: dict[str, Tensor]
@@ -101,6 +105,7 @@ class ModelClaim:
     known: tuple[Congruence, Congruence]
     values: tuple[dict[str, Tensor], dict[str, Tensor]]
     renamed_at: list[tuple[int, int]]
+    point: Point
     without: OutputProofs | None  # of the outputs without added zeros, where these are compared
 
 
@@ -118,6 +123,11 @@ class Verification:
         With REFUTED, where the models differ.
     region : tuple of (str, str) or None
         The first values that differ or were not decided: their names before and after.
+    domain : Domain or None
+        The sizes that the claim is about; None if the time limit ended the comparison.
+    point : dict or None
+        With PROVED, a value for each dim, by its SymPy symbol: sizes for which both models are valid.  Both were
+        evaluated there, as far as their elements are few.
     out_of_time : tuple of str
         If the time limit ended the comparison, the outputs that it left UNKNOWN; one empty name if the models were not
         read by then.
@@ -140,6 +150,8 @@ class Verification:
     witness: ModelWitness | None = None
     region: tuple[str, str] | None = None
     claim: ModelClaim | None = field(default=None, repr=False, compare=False)
+    domain: Domain | None = field(default=None, repr=False, compare=False)
+    point: dict[Any, int] | None = None
     out_of_time: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
@@ -156,6 +168,23 @@ class Verification:
         """The least certain verdict of the outputs: REFUTED if one is, else UNKNOWN if one is."""
         none = Verdict.UNKNOWN if self.out_of_time else Verdict.PROVED
         return min(self.outputs.values(), key=_CERTAINTY.index, default=none)
+
+    @property
+    def requires(self) -> tuple[Any, ...]:
+        """What all nodes of the model before demand of the sizes beyond their bounds, as SymPy relations.
+
+        The claim is about the sizes that meet this.
+        """
+        return () if self.domain is None else self.domain.requires
+
+    @property
+    def assumed(self) -> tuple[Any, ...]:
+        """What leaves out more sizes, as SymPy relations.
+
+        One model states them of dims that the other one leaves open, or the reader has no meaning for other sizes
+        though the standard has one.
+        """
+        return () if self.domain is None else self.domain.assumed
 
     @property
     def formulas(self) -> tuple[str, ...]:
@@ -198,16 +227,23 @@ class Verification:
             w = c.without
             pairs = pairs_of(w.proofs.values(), w.known)
             shown = certificate_of_computed(w.left, w.right, c.facts, pairs, without_added_zeros=True)
-        data = certificate_of_data(*c.values, c.renamed_at)
-        return sealed({**shown, "data": data}) if data else shown
+        more: dict[str, Any] = {"point": c.point.dims, "evaluated": c.point.evaluated}
+        if self.domain is not None:
+            more["domain"] = self.domain.data
+        if data := certificate_of_data(*c.values, c.renamed_at):
+            more["data"] = data
+        return sealed({**shown, **more})
 
     def explain(self) -> str:
         """Return the verdicts as text: each output, the witness, and where the models part."""
-        lines = [f"{self.verdict.name}: {_SENTENCES[self.verdict]}"]
+        sizes = "" if not self.requires else f" with {', '.join(map(relation, self.requires))},"
+        lines = [f"{self.verdict.name}: {_SENTENCES[self.verdict].format(domain=sizes)}"]
         unproved = {name: proof for name, proof in self.proofs.items() if proof.verdict is not Verdict.PROVED}
         lines += [f"  {one_line(name)}: {proof.conclusion}" for name, proof in unproved.items()]
         if self.out_of_time:
             lines.append("  the time limit ended the comparison")
+        if self.assumed:
+            lines.append(f"  nothing is said of sizes without {', '.join(map(relation, self.assumed))}")
         if self.laws:
             lines.append(f"  under the laws: {', '.join(self.laws)}")
         if self.formulas:

@@ -1,15 +1,17 @@
-"""Decide whether two models compute the same, output by output, for all sizes that both are valid for."""
+"""Decide whether two models compute the same, output by output, for all sizes that the model before is valid for."""
 
 from __future__ import annotations
 
+import itertools
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from symlayout.algebra.facts import Facts
-from symlayout.algebra.polynomial import Extent, names_of
+from symlayout.algebra.facts import Facts, Requirement
+from symlayout.algebra.polynomial import Extent, names_of, symbol
 from symlayout.deadlines import within
 from symlayout.equivalence.data_extents import (
     dims_of_inputs,
@@ -22,9 +24,10 @@ from symlayout.equivalence.data_extents import (
 )
 from symlayout.equivalence.run_models import TwoRuns
 from symlayout.equivalence.unknown_ranks import ShapedValues, Values, with_handles, without_ranks
-from symlayout.equivalence.valid_sizes import facts_of, refused_after
+from symlayout.equivalence.valid_sizes import Domain, demanded_beyond, facts_of, refused_after
 from symlayout.equivalence.verification import ModelClaim, ModelWitness, OutputProofs, Verification
-from symlayout.errors import FormatError, ShapeError, SymlayoutError, one_line, shortened
+from symlayout.errors import FormatError, InconclusiveError, ShapeError, SymlayoutError, one_line, shortened
+from symlayout.language import sympy_bridge
 from symlayout.language.sympy_bridge import symbol_of
 from symlayout.models.model import Model
 from symlayout.proof.added_zeros import without_added_zeros
@@ -34,8 +37,10 @@ from symlayout.proof.congruence import Congruence
 from symlayout.proof.counterexample import Witness, sample
 from symlayout.proof.idle_functions import without_idle_functions
 from symlayout.proof.laws import LAWS, SIGNED_ZERO, check_laws
+from symlayout.proof.points import is_empty, point_of
 from symlayout.proof.prove import under_signed_zero
 from symlayout.proof.verdict import Proof, Verdict
+from symlayout.show import wording
 from symlayout.tensors.chain import Tensor
 
 
@@ -50,11 +55,16 @@ def verify(
     advise: bool = True,
     time_limit: float | None = None,
 ) -> Verification:
-    """Decide whether two models compute the same outputs, for all sizes that both are valid for, and all inputs.
+    """Decide whether two models compute the same outputs, for all sizes that *before* is valid for, and all inputs.
 
-    PROVED: each output has the same shape and equal elements: the same elements of the inputs and constants go through
-    the same functions, which gives the same bits.  Where laws were needed, or a fused function stands for a chain with
-    its formula, `Verification.laws` and `Verification.formulas` name them; then rounding may differ.
+    A model is valid for the sizes that all of its nodes accept, those too whose values are read for their shape only,
+    or not at all.  `Verification.requires` says what that is.
+
+    PROVED: wherever the model before is valid, the model after is, and each output has the same shape and equal
+    elements: the same elements of the inputs and constants go through the same functions, which gives the same bits.
+    Sizes for which the reader demands more than the standard are left out; `Verification.assumed` says which.  Where
+    laws were needed, or a fused function stands for a chain with its formula, `Verification.laws` and
+    `Verification.formulas` name them; then rounding may differ.
     REFUTED: at the witness they differ, or the model after is refused for sizes for which the model before is valid.
     Dims of an input that have other names in the other model are one dim; a dim that is a number in one model is that
     number.  An input with an initializer is that constant: no claim is made about other values that a caller may pass
@@ -114,23 +124,32 @@ def _verified(
     models: tuple[Values, Values], laws: Sequence[str], by_position: bool, budget: int, *, run: bool, advise: bool
 ) -> Verification:
     before, after = map(with_handles, models)
-    left, right, again = _joined(before, after, by_position)
+    joint = _joined(before, after, by_position)
+    left, right, again = joint.left, joint.right, joint.again
     right, made, renamed_at = with_one_data(left, right)
     values = left, right
+    here = facts_of(left)
     left, right = ({name: side[name] for name in before.outputs} for side in values)
     if made:
         again = again[0], {**made, **{key: made.get(id(t), t) for key, t in again[1].items()}}
     proofs: dict[str, Proof] = {}
     name_after = dict(_matched("output", before.outputs, after.outputs, by_position))
     decided, others = dict(left), dict(right)
-    while decided and (refused := refused_after(decided, others)):
-        a, b = decided.pop(refused.output), others.pop(refused.output)
-        proofs[refused.output] = Proof(a, b, a.facts, Verdict.REFUTED, refused.witness(a))
     origins = [{n: t for n, t in side.items() if n not in before.outputs} for side in values]
-    facts = facts_of(decided, others, *origins) if decided else facts_of(left)
+    while decided and (refused := refused_after({**origins[0], **decided}, {**origins[1], **others}, decided)):
+        name = refused.output if refused.output in decided else next(iter(decided))
+        a, b = decided.pop(name), others.pop(name)
+        proofs[name] = Proof(a, b, a.facts, Verdict.REFUTED, refused.witness(a))
+        if name != refused.output:  # no output needs what is refused: then it is refused for all of them
+            break
+    facts = facts_of(*origins, decided, others) if decided else here
+    open_ = demanded_beyond(here, facts_of(values[1])) if not proofs else []
     known = pairs_known(facts, laws, sides=(list(decided.values()), [right[name] for name in decided]))
     read = [[*o.values(), *side.values()] for o, side in zip(origins, (decided, others), strict=True)]
     doubt = other_data(read[0], read[1], facts, known)
+    if open_:
+        demand = wording.relation(sympy_bridge.to_relation(open_[0], facts))
+        doubt = f"the model after is valid wherever the model before is: it requires {demand}"
     given = dims_of_inputs([*values[0].values(), *values[1].values()])
     for name, t in decided.items():
         proof = proof_of(t, right[name], facts, known, budget, given)
@@ -143,14 +162,22 @@ def _verified(
     without = _without_added_zeros(asked, right, facts, laws, budget, proofs)
     proofs = {name: proofs[name] for name in left}
     used = tuple(sorted(set().union(*(p.laws for p in proofs.values()))))
+    found = Verification(proofs, used, domain=Domain(here, facts, frozenset(given), joint.stated))
     if all(p.verdict is Verdict.PROVED for p in proofs.values()):
-        return Verification(proofs, used, claim=ModelClaim(left, right, facts, known, values, renamed_at, without))
-    found = ((p.witness, n) for n, p in proofs.items() if p.witness is not None)
-    witness = next((_model_witness(w, n, left[n], right[n]) for w, n in found), None)
+        if (point := point_of([*values[0].values(), *values[1].values()], facts)) is not None:
+            at = {symbol_of(facts.dims[name]): value for name, value in point.dims.items()}
+            claim = ModelClaim(left, right, facts, known, values, renamed_at, point, without)
+            return replace(found, claim=claim, point=at)
+        if is_empty(facts):
+            raise ShapeError("no sizes are valid for both models", "infeasible")
+        doubt = "there are sizes for which both models are valid"
+        proofs |= {name: Proof(t, right[name], facts, Verdict.UNKNOWN, None, doubt) for name, t in left.items()}
+    witnesses = ((p.witness, n) for n, p in proofs.items() if p.witness is not None)
+    witness = next((_model_witness(w, n, left[n], right[n]) for w, n in witnesses), None)
     runs = [m for m in models if isinstance(m, Model)]
     if witness is None and run and len(runs) == len(models) and before.can_run() and after.can_run():
         witness = _when_run((runs[0], runs[1]), before, after, left, right, again[0], proofs, by_position)
-    return Verification(proofs, used, witness, _region(known, before, after, again, right, proofs))
+    return replace(found, witness=witness, region=_region(known, before, after, again, right, proofs))
 
 
 def _without_added_zeros(
@@ -183,25 +210,88 @@ def _without_added_zeros(
     return OutputProofs(bare[0], bare[1], known, found) if granted else None
 
 
-def _joined(
-    before: ShapedValues, after: ShapedValues, by_position: bool
-) -> tuple[dict[str, Tensor], dict[str, Tensor], tuple[dict[int, Tensor], dict[int, Tensor]]]:
-    """Return the outputs of both models over one set of inputs, by the names before, and values that they need.
+@dataclass(frozen=True, slots=True)
+class JointModels:
+    """Two models over one set of inputs.
 
-    These bring in extents that depend on data.  The last are the values that had to be made again for that, by ``id``
-    of the values of the models.
+    Attributes
+    ----------
+    left, right : dict of str to Tensor
+        The outputs by the names before, after values that bring in extents that depend on data, and values that state
+        what the models demand of the sizes.
+    again : pair of dict
+        The values that had to be made again for that, by ``id`` of the values of the models.
+    stated : tuple of relations
+        What one model states of dims that the other one leaves open.
     """
+
+    left: dict[str, Tensor]
+    right: dict[str, Tensor]
+    again: tuple[dict[int, Tensor], dict[int, Tensor]]
+    stated: tuple[Any, ...]
+
+
+def _joined(before: ShapedValues, after: ShapedValues, by_position: bool) -> JointModels:
+    """Return both models over one set of inputs."""
     pairs = _matched("output", before.outputs, after.outputs, by_position)
     inputs = _matched("input", before.inputs, after.inputs, by_position)
-    left = with_unread_origins({name: before.outputs[name] for name, _ in pairs}, before.tensors)
-    right = with_unread_origins({name: after.outputs[other] for name, other in pairs}, after.tensors)
-    left, right, again = _over_one_set_of_inputs(before, after, inputs, left, right)
-    sides = []
-    for side, made in zip((left, right), again, strict=True):
-        busy, changed = without_idle_functions(side)
+    outputs = {name: before.outputs[name] for name, _ in pairs}, {name: after.outputs[other] for name, other in pairs}
+    whole = False, not _is_renaming(before, after, inputs)
+    left, right = (
+        with_unread_origins(_with_demands(side, model, whole=every), model.tensors)
+        for side, model, every in zip(outputs, (before, after), whole, strict=True)
+    )
+    found = _over_one_set_of_inputs(before, after, inputs, left, right)
+    for side, made in zip((found.left, found.right), found.again, strict=True):
+        demanding = {name: t for name, t in side.items() if name.startswith(_DEMAND) and name not in before.outputs}
+        plain = {name: t for name, t in side.items() if name not in demanding}
+        busy, changed = without_idle_functions(plain)
         made |= {key: changed.get(id(t), t) for key, t in made.items()} | changed
-        sides.append(busy)
-    return sides[0], sides[1], again
+        lost = {name: t for name, t in plain.items() if not busy[name].facts.includes(t.facts)}
+        side.clear()
+        side |= {**demanding, **_named_apart(lost.values(), {*demanding, *plain}), **busy}
+    return found
+
+
+_DEMAND = "demand "
+
+
+def _is_renaming(before: ShapedValues, after: ShapedValues, inputs: list[tuple[str, str]]) -> bool:
+    """Return whether dims after differ in their names at most from extents before, and two places of one are one."""
+    found: dict[str, Extent] = {}
+    for name, other in inputs:
+        a, b = before.inputs[name], after.inputs[other]
+        for e, n in zip(a.extents, b.extents, strict=False):
+            if (dim := _plain_dim(b, n)) is None:
+                continue
+            own = _plain_dim(a, e)
+            if own is not None and a.facts.dims[own].replaced(name=dim) != b.facts.dims[dim].replaced(name=dim):
+                return False
+            if found.setdefault(dim, e) != e:
+                return False
+    return True
+
+
+def _with_demands(outputs: dict[str, Tensor], model: ShapedValues, *, whole: bool) -> dict[str, Tensor]:
+    """Return *outputs*, after the inputs and values that have more dims, or demand more of the sizes, than these do.
+
+    If *whole*, these are all values: on other inputs any of them may demand something.
+    """
+    if whole:
+        return {**_named_apart(model.tensors.values(), outputs), **outputs}
+    seen = {id(t.facts) for t in outputs.values()}
+    found: list[Tensor] = []
+    for t in reversed([*model.inputs.values(), *model.demanding]):
+        if id(t.facts) not in seen and not any(o.facts.includes(t.facts) for o in (*outputs.values(), *found)):
+            found.append(t)
+        seen.add(id(t.facts))
+    return {**_named_apart(found, outputs), **outputs}
+
+
+def _named_apart(values: Iterable[Tensor], taken: Container[str]) -> dict[str, Tensor]:
+    """Return values that state demands, by names that are not *taken*."""
+    names = (name for name in (f"{_DEMAND}{k}" for k in itertools.count()) if name not in taken)
+    return {name: t for t, name in zip(values, names, strict=False)}
 
 
 def check_models(
@@ -224,7 +314,8 @@ def check_models(
         A file is no model.
     """
     before, after = (with_handles(_read(m) if isinstance(m, str | os.PathLike) else m) for m in (before, after))
-    left, right, _ = _joined(before, after, by_position=before.outputs.keys() != after.outputs.keys())
+    joint = _joined(before, after, by_position=before.outputs.keys() != after.outputs.keys())
+    left, right = joint.left, joint.right
     try:
         data = certificate.get("data", [])
         right, reason = with_data_as_shown(data, left, right)
@@ -234,11 +325,30 @@ def check_models(
         return f"the certificate has another form: {type(error).__name__}"
     if reason:
         return reason
-    facts = facts_of(left, right)
+    here, facts = facts_of(left), facts_of(left, right)
+    if demanded_beyond(here, facts_of(right)):
+        return "the model after is not shown to be valid wherever the model before is"
+    given = frozenset(dims_of_inputs([*left.values(), *right.values()]))
+    if certificate.get("domain") != Domain(here, facts, given, joint.stated).data:
+        return "the claim is about other sizes"
+    if reason := _refusal_of_point(certificate.get("point"), left, right, facts):
+        return reason
     left, right = ({name: side[name] for name in before.outputs} for side in (left, right))
-    if refused_after(left, right) is not None:
-        return "the model after is not valid wherever the model before is"
     return refusal_of_computed(certificate, left, right, facts)
+
+
+def _refusal_of_point(point: Any, left: Mapping[str, Tensor], right: Mapping[str, Tensor], facts: Facts) -> str:
+    """Return why *point* gives no sizes for which both models are valid; an empty text if it does."""
+    if not isinstance(point, dict) or point.keys() != facts.dims.keys():
+        return "the certificate names no point"
+    if not all(type(n) is int and facts.dims[name].allows(n) for name, n in point.items()):
+        return "the point is outside of the bounds of the dims"
+    try:
+        for t in (*left.values(), *right.values()):
+            t.bind({name: n for name, n in point.items() if name in t.facts.dims})
+    except (ShapeError, InconclusiveError) as error:
+        return f"a model is not valid at the point: {str(error).splitlines()[0]}"
+    return ""
 
 
 def assert_same_model(
@@ -315,8 +425,8 @@ def _over_one_set_of_inputs(
     inputs: list[tuple[str, str]],
     left: dict[str, Tensor],
     right: dict[str, Tensor],
-) -> tuple[dict[str, Tensor], dict[str, Tensor], tuple[dict[int, Tensor], dict[int, Tensor]]]:
-    """Return the outputs of both models over the same inputs, and the values made again, by ``id`` of the first ones.
+) -> JointModels:
+    """Return values of both models over the same inputs.
 
     Dims of an input that have two names are one dim; a dim that is a number in the other model is that number.
     """
@@ -337,20 +447,23 @@ def _over_one_set_of_inputs(
                 continue
             if (dim := _plain_dim(b, n)) is not None:
                 there.setdefault(dim, e)
-            elif isinstance(n, int) and (dim := _plain_dim(a, e)) is not None:
-                here.setdefault(dim, n)
+            elif isinstance(n, int) and (dim := _plain_dim(a, e)) is not None and here.setdefault(dim, n) == n:
+                continue
             else:
                 ends = f"{a.facts.spell(e)} before and {b.facts.spell(n)} after"
                 raise ShapeError(f"axis {axis} of input {name} is {ends}", "size_mismatch")
     if not (here or there or renamed):
-        return left, right, ({}, {})
+        return JointModels(left, right, ({}, {}), ())
     bound, made = made_again(left, {}, here)
     leaves: dict[str, Tensor] = {}
     for name, other in inputs:
         leaf = before.inputs[name]
         leaves[after.inputs[other].key] = made.get(id(leaf), leaf.bind(here))
     moved, others = made_again(right, leaves, there)
-    return bound, moved, (made, others)
+    known = {name: t.facts for t in before.inputs.values() for name in t.facts.dims}
+    equations = ((known[name], Requirement("", "zero", symbol(name) - number)) for name, number in here.items())
+    stated = tuple(sympy_bridge.to_relation(r, facts) for facts, r in equations)
+    return JointModels(bound, moved, (made, others), stated)
 
 
 def _plain_dim(t: Tensor, e: Extent) -> str | None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from symlayout import frontends
 from symlayout.algebra.facts import Facts, Requirement
-from symlayout.errors import FormatError, InconclusiveError, SymlayoutError, shortened
+from symlayout.errors import LEFT_OUT, FormatError, InconclusiveError, SymlayoutError, shortened
 from symlayout.frontends.onnx.types import cast_to
 from symlayout.frontends.parameters import needed_tensors, takes_outputs, takes_tensors
 from symlayout.frontends.registry import NotDeclaredError
@@ -101,6 +101,8 @@ class Evaluation:
                 news.append(r)
         if news:
             self.demands[name] = tuple(news)
+            if beyond := tuple(r for r in news if r.kind == LEFT_OUT):
+                self.assumed[name] = beyond
             self.demanded_by[name] = value
 
     def tensor(self, value: Value, name: str = "constant") -> Tensor:

@@ -251,7 +251,8 @@ class Model:
             ``infeasible`` if no sizes meet all demands.
         """
         facts = Facts()
-        for t in (*self.inputs.values(), *self.demanded_by.values()):
+        inputs = (t for t in self.inputs.values() if isinstance(t, Tensor))
+        for t in (*inputs, *self.demanded_by.values()):
             if not facts.includes(t.facts):
                 facts.merge(t.facts)
         return facts
@@ -268,7 +269,8 @@ class Model:
         >>> sl.read_model(models / "pixel_unshuffle.onnx").requires
         (Eq(Mod(H, 2), 0), Eq(Mod(W, 2), 0))
         """
-        return relations(self.domain, {name for t in self.inputs.values() for name in t.facts.dims})
+        inputs = (t for t in self.inputs.values() if isinstance(t, Tensor))
+        return relations(self.domain, {name for t in inputs for name in t.facts.dims})
 
     def producer(self, name: str) -> ModelNode | None:
         """Return the node that computes a value; None for an input and a constant."""

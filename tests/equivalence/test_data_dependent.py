@@ -141,7 +141,7 @@ def two_models(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, st
     [
         (lambda data: data.clear(), "not shown to be the same"),
         (lambda data: data.pop(), "not shown to be the same"),
-        (lambda data: data.pop(0), "the claim is another"),
+        (lambda data: data.pop(0), "not shown to be valid"),
         (lambda data: data[0].update(before=data[1]["before"]), "extent 0"),
         (lambda data: data[0].update(after=data[1]["after"]), "extent 0"),
         (lambda data: data[1].update(operands=data[0]["operands"]), "extent 1"),

@@ -266,6 +266,9 @@ SCHEMAS: dict[str, Schema] = {
         {
             "verdict": _one_of("the least certain verdict of the outputs", "proved", "refuted", "unknown"),
             "outputs": _map(_one_of("the verdict", "proved", "refuted", "unknown"), "the verdict of each output"),
+            "requires": _list(_TEXT, "what the model before demands of the sizes that the claim is about"),
+            "assumed": _list(_TEXT, "what leaves out more sizes: one model states it, or the reader demands it"),
+            "point": _or_null(_map(_INT, "proved: sizes for which both models are valid, by dim")),
             "laws": _list(_TEXT, "the granted laws that were needed"),
             "formulas": _list(_TEXT, "the fused functions that stand for chains: rounding may differ"),
             "differences": _map(

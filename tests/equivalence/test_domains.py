@@ -1,0 +1,149 @@
+"""A claim about two models is about all sizes that the model before is valid for, and about no others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from onnx import NodeProto, TensorProto
+
+import symlayout as sl
+from symlayout.equivalence.verify_models import check_models
+from symlayout.proof.certificate.checker.schema import sealed
+from tests.support.onnx_writer import model, node, value_info
+
+PROVED, REFUTED, UNKNOWN = sl.Verdict.PROVED, sl.Verdict.REFUTED, sl.Verdict.UNKNOWN
+X, Z = ("N", "C"), ("K", "M")
+RELU = [node("Relu", "x", "y")]
+PRODUCT = [node("MatMul", "x, z", "p")]
+SHAPE_OF_PRODUCT = [*PRODUCT, node("Shape", "p", "y")]
+SHAPE_FROM_INPUTS = [
+    node("Shape", "x", "n", start=0, end=1),
+    node("Shape", "z", "m", start=1, end=2),
+    node("Concat", "n, m", "y", axis=0),
+]
+PAIRS = [node("Constant", "", "pairs", value_ints=[2, -1]), node("Reshape", "x, pairs", "r")]
+
+
+class Files:
+    """Models in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def __call__(
+        self, nodes: Sequence[NodeProto], *, x: Any = X, z: Any = Z, constants: Sequence[TensorProto] = ()
+    ) -> Path:
+        path = self.folder / f"{len(list(self.folder.iterdir()))}.onnx"
+        path.write_bytes(model(nodes, [value_info("x", x), value_info("z", z)], constants=constants))
+        return path
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Files:
+    return Files(tmp_path)
+
+
+def requires(found: sl.Verification) -> list[str]:
+    return [str(r) for r in found.requires]
+
+
+@pytest.mark.parametrize(
+    ("strict", "loose", "demand"),
+    [
+        (SHAPE_OF_PRODUCT, SHAPE_FROM_INPUTS, "Eq(C, K)"),
+        ([*PRODUCT, *RELU], RELU, "Eq(C, K)"),
+        ([*PAIRS, *RELU], RELU, "Eq(Mod(C*N, 2), 0)"),
+        ([node("Concat", "x, z", "p", axis=1), *RELU], RELU, "Eq(K, N)"),
+        ([node("Add", "x, z", "s"), node("Relu", "s", "p"), *RELU], RELU, None),
+    ],
+)
+def test_what_unused_values_demand_is_part_of_the_claim(
+    file: Files, strict: list[NodeProto], loose: list[NodeProto], demand: str | None
+) -> None:
+    before, after = file(strict), file(loose)
+    found = sl.verify(before, after)
+    assert found.verdict is PROVED
+    if demand is not None:
+        assert requires(found) == [demand]
+        assert "for all sizes with " in found.explain()
+    assert sl.check(found.certificate, before=before, after=after)
+    assert not sl.check(found.certificate, before=after, after=before)
+    other = sl.verify(after, before)
+    assert other.verdict is REFUTED
+    assert other.witness is not None
+    assert "refused" in str(other.witness.right)
+    with pytest.raises(AssertionError, match="refused"):
+        sl.assert_same_model(after, before)
+
+
+def test_the_point_of_a_claim_meets_the_demands_of_all_nodes(file: Files) -> None:
+    before, after = file([*PRODUCT, *PAIRS, *RELU]), file(RELU)
+    found = sl.verify(before, after)
+    assert found.verdict is PROVED
+    assert found.point is not None
+    at = {str(dim): value for dim, value in found.point.items()}
+    assert at["C"] == at["K"]
+    assert at["N"] * at["C"] % 2 == 0
+    assert found.certificate is not None
+    assert found.certificate["point"] == at
+    for change in ({"C": at["C"] + 1}, {"N": 3, "C": 1, "K": 1}, {"N": -2}, {"N": True}, {"Q": 1}):
+        changed = sealed({**found.certificate, "point": at | change})
+        assert check_models(changed, before, after), change
+    without = {key: value for key, value in found.certificate.items() if key != "point"}
+    assert "point" in check_models(sealed(without), before, after)
+    domains: list[Any] = [{"requires": [], "assumed": []}, None, found.certificate["domain"] | {"requires": ["C == K"]}]
+    for domain in domains:
+        assert "other sizes" in check_models(sealed({**found.certificate, "domain": domain}), before, after)
+
+
+def test_demands_that_contradict_each_other_prove_nothing(file: Files) -> None:
+    never = [*PAIRS, *RELU]
+    with pytest.raises(sl.ShapeError) as error:
+        sl.verify(file(never, x=(3, 5)), file(RELU, x=(3, 5)))
+    assert error.value.kind != "infeasible"  # the file is refused already: 15 elements are no pairs
+
+
+def test_the_model_after_is_refused_for_all_sizes(file: Files) -> None:
+    """Both models alone have sizes, and no size is valid for both."""
+    row = [node("Constant", "", "three", value_ints=[3]), node("Reshape", "x, three", "r"), *RELU]
+    other = [node("Constant", "", "five", value_ints=[5]), node("Reshape", "x, five", "r"), *RELU]
+    found = sl.verify(file(row), file(other))
+    assert found.verdict is REFUTED
+    assert requires(found) == ["Eq(C*N, 3)"]
+
+
+def test_a_dim_that_one_model_states_is_said(file: Files) -> None:
+    before, after = file(RELU), file(RELU, x=(4, "C"))
+    found = sl.verify(before, after)
+    assert (found.verdict, [str(r) for r in found.assumed]) == (PROVED, ["Eq(N, 4)"])
+    assert "nothing is said of sizes without N == 4" in found.explain()
+    back = sl.verify(after, before)
+    assert (back.verdict, back.assumed) == (PROVED, ())
+
+
+def test_a_demand_of_the_reader_alone_is_said_and_refuses_nothing(file: Files) -> None:
+    """A 0 of a target that is computed copies an extent; the reader leaves these sizes out (`errors.LEFT_OUT`)."""
+    target = [
+        node("Shape", "z", "m", start=1, end=2),
+        node("Constant", "", "rest", value_ints=[-1]),
+        node("Concat", "m, rest", "target", axis=0),
+    ]
+    computed = [*target, node("Reshape", "x, target", "y")]
+    found = sl.verify(file(computed), file(computed))
+    assert (found.verdict, [str(r) for r in found.assumed]) == (PROVED, ["M >= 1"])
+    unused = [*target, node("Reshape", "x, target", "r"), *RELU]
+    found = sl.verify(file(RELU, z=("K", "C")), file(unused, z=("K", "C")))
+    assert (found.verdict, requires(found)) == (PROVED, [])
+    assert [str(r) for r in found.assumed] == ["C >= 1"]
+    assert "nothing is said of sizes without C >= 1" in found.explain()
+
+
+def test_one_name_for_two_dims_is_no_demand(file: Files) -> None:
+    """Onnxruntime 1.32 accepts other sizes than the names of dims say; then the addition fails."""
+    unused = [node("Add", "x, z", "s"), *RELU]
+    found = sl.verify(file(RELU), file(unused, z=("N", "C")))
+    assert found.verdict is REFUTED
+    assert sl.verify(file(RELU, z=("N", "C")), file(unused, z=("N", "C"))).verdict is PROVED
