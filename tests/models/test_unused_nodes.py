@@ -65,5 +65,5 @@ def test_what_a_branch_demands_counts_only_where_it_is_always_taken(
 
 
 def test_a_node_that_reads_what_is_not_there_is_refused_although_nobody_needs_it(tmp_path: Path) -> None:
-    with pytest.raises(sl.FormatError, match="'nothing' is read before it is defined"):
+    with pytest.raises(sl.FormatError, match="'nothing' is read and not defined"):
         read(tmp_path, node("Relu", "nothing", "unused"), RELU)
