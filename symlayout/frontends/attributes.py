@@ -206,12 +206,11 @@ def copied_axes(name: str, shape: Sequence[Any], rank: int) -> list[int]:
     return copied
 
 
-def copying(target: Sequence[Any], data: Tensor) -> dict[str, tuple[int, ...]]:
-    """Return the keyword of `reshape` by which 0 copies an extent, if *target* has symbolic entries of its own."""
+def copying(target: Sequence[Any], data: Tensor) -> tuple[int, ...]:
+    """Return the entries of a target in which 0 copies an extent that may be 0, and are not that extent."""
     copied = itertools.chain(data.shape, itertools.repeat(None))
     pairs = enumerate(zip(target, copied, strict=False))
-    own = tuple(k for k, (e, n) in pairs if not isinstance(e, int) and e != n)
-    return {"copies": own} if own else {}
+    return tuple(k for k, (e, n) in pairs if not isinstance(e, int) and e != n)
 
 
 def _plain(name: str, value: Any) -> Any:

@@ -101,7 +101,7 @@ def dims(names: str, min: int | None = 0, max: int | None = None, multiple_of: i
     return tuple(dim(name, min, max, multiple_of) for name in names.replace(",", " ").split())
 
 
-def fresh(stem: str, min: int = 0, max: int | None = None) -> sympy.Symbol:
+def fresh(stem: str, min: int | None = 0, max: int | None = None) -> sympy.Symbol:
     """Return a new dim with a generated name, for an attribute whose value is unknown."""
     return symbol_of(Dim(f"{stem}.{next(_FRESH)}", min, max, process=f"{os.getpid()}.{_PROCESS}"))
 

@@ -28,6 +28,7 @@ from symlayout.models.arithmetic.shape_arrays import NotComputedError
 from symlayout.models.model import Items, Unshaped, Value, constant_tensor
 from symlayout.models.model_file import MAX_CONSTANT
 from symlayout.models.opaque import DimPlace, OutputType, numbers_of_dims, opaque
+from symlayout.models.open_shapes import ElementsReadLater, OpenShapes, open_shapes
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.element_types import STRING
 
@@ -48,7 +49,10 @@ class Evaluation:
     demanded_by : dict
         These values, those too that are inside a branch that is always taken.
     assumed : dict
-        For each value what the reader demands of it beyond the standard.
+        For each value what the reader demands of it beyond the standard: its demands of kind `LEFT_OUT`.
+    partly : OpenShapes or None
+        What the declaration of the last node says of its results where it is not all of their meaning: some extents
+        depend on data.
     same_bits : bool
         Whether constants are computed only where all runtimes compute the same bits.  Others stay functions of the
         constants that they read, but for single elements, which may be needed for a shape.
@@ -74,6 +78,8 @@ class Evaluation:
         self._choices: dict[int, tuple[Tensor, np.ndarray[Any, Any]]] = {}  # what integers depend on, by tensor
         self._reals: dict[int, tuple[Tensor, np.ndarray[Any, Any]]] = {}  # what floats stand for, by tensor
         self._rounded: dict[int, tuple[np.ndarray[Any, Any], float]] = {}  # see `is_by_runtime`, with how far, by id
+        self.partly: OpenShapes | None = None
+        self.elements = ElementsReadLater()
         self._noted_types: dict[int, tuple[Value, np.dtype[Any]]] = {}  # of integers of shapes, by id
 
     # ------------------------------------------------------------------ values
@@ -104,6 +110,8 @@ class Evaluation:
             if beyond := tuple(r for r in news if r.kind == LEFT_OUT):
                 self.assumed[name] = beyond
             self.demanded_by[name] = value
+        if left_out := tuple(r for r in news if r.kind == LEFT_OUT):
+            self.assumed[name] = left_out
 
     def tensor(self, value: Value, name: str = "constant") -> Tensor:
         """Return a value as a tensor: arrays become constants, or functions of the shapes that show their dims."""
@@ -351,16 +359,17 @@ class Evaluation:
         ShapeError
             Whatever the operation raises.
         """
+        self.partly = None
         known = [t for t in titles if frontends.is_known(t)]
         if not known or any(isinstance(v, Unshaped | Items) for v in inputs):
             return None
         title = known[0]
         strings = any(isinstance(v, np.ndarray | Tensor) and v.dtype == STRING for v in inputs)
-        if strings and title.partition(":")[2].partition("-")[0] not in _OF_STRINGS:
+        if strings and _operation(title) not in _OF_STRINGS:
             return None
         operation = frontends.find(title)
         try:
-            arguments = self._arguments(title, inputs)
+            arguments, later = self._arguments(title, inputs)
         except FormatError as error:
             error.add_note(f"in: {where}")
             raise
@@ -373,7 +382,7 @@ class Evaluation:
         except NotDeclaredError:
             return None
         except SymlayoutError as error:
-            if getattr(error, "kind", None) == "unknown_rank":
+            if later or getattr(error, "kind", None) == "unknown_rank":
                 return None
             error.add_note(f"in: {where}")
             raise
@@ -382,16 +391,22 @@ class Evaluation:
         shapes = [v for v in inputs if isinstance(v, np.ndarray) and v.dtype == object]
         read = {s.name for v in shapes for e in v.flat for s in getattr(e, "free_symbols", ())}
         given |= read.union(*(self._places[name][0].facts.dims for name in read if name in self._places))
-        if any(isinstance(t, Tensor) and not t.facts.dims.keys() <= given for t in results):
-            return None  # an extent depends on data: its dim has to be one for all values that are computed alike
+        if later or any(isinstance(t, Tensor) and not t.facts.dims.keys() <= given for t in results):
+            # An extent depends on data: its dim has to be one for all values that are computed alike.
+            self.partly = open_shapes(results, [v for v in inputs if isinstance(v, Tensor)], given)
+            return None
         return results
 
-    def _arguments(self, title: str, inputs: Sequence[Value | None]) -> list[Any] | None:
-        """Return inputs as an operation takes them; None if an input has to be a constant and is computed."""
+    def _arguments(self, title: str, inputs: Sequence[Value | None]) -> tuple[list[Any] | None, bool]:
+        """Return inputs as an operation takes them, and whether dims stand for elements that are read at run time.
+
+        There are no arguments if an input has to be a constant and is computed.
+        """
+        later = False
         if frontends.is_joint(title):
             if any(value is None for value in inputs):
-                return None
-            return [[self.tensor(value) for value in inputs if value is not None]]
+                return None, later
+            return [[self.tensor(value) for value in inputs if value is not None]], later
         roles, rest = takes_tensors(title)
         for value, needed in zip(inputs, needed_tensors(title), strict=False):
             if value is None and needed:
@@ -404,19 +419,21 @@ class Evaluation:
                 arguments.append(None if value is None else self.tensor(value))
                 continue
             if isinstance(value, Tensor):
-                if value.values is None:
-                    return None
-                value = value.values
+                if (found := value.values) is None and _operation(title) in _OPEN:
+                    later, found = True, self.elements.of(value)
+                if found is None:
+                    return None, later
+                value = found
             assert isinstance(value, np.ndarray)
             if value.size > MAX_CONSTANT:
                 raise FormatError(f"constant of shape {list(value.shape)} has more than {MAX_CONSTANT} elements")
             arguments.append(value)
-        return arguments
+        return arguments, later
 
     def _with_one_type(self, title: str, inputs: Sequence[Value | None]) -> Sequence[Value | None]:
         """Give integers that a model computes from its dims the type of the tensor beside them."""
         kinds = {v.dtype for v in inputs if isinstance(v, Tensor) and v.dtype is not None and v.dtype.kind in "iu"}
-        if title.partition(":")[2].partition("-")[0] not in _OF_ONE_TYPE or len(kinds) != 1:
+        if _operation(title) not in _OF_ONE_TYPE or len(kinds) != 1:
             return inputs
         (kind,) = kinds
         return [
@@ -468,6 +485,18 @@ _OF_STRINGS = frozenset(
     )
 )  # fmt: skip
 """What strings go through as other elements do; all else that reads strings is opaque."""
+
+
+def _operation(title: str) -> str:
+    """Return the name of an operation without its framework and version."""
+    return title.partition(":")[2].partition("-")[0]
+
+
+_OPEN = frozenset(
+    ("Slice", "Pad", "Reshape", "Expand", "Tile", "Split", "Resize", "Upsample", "CenterCropPad", "Col2Im", "Broadcast",
+     "VariadicSplit", "Interpolate")
+)  # fmt: skip
+"""Operations that are applied to learn extents, where integers that they read are not known."""
 _OF_INT64 = frozenset({"Shape", "Size"})
 _OF_ONE_TYPE = frozenset(
     (

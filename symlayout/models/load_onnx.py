@@ -160,6 +160,7 @@ class OnnxEvaluation(Evaluation):
 
     def computed(self, node: ModelNode) -> Sequence[Value | None]:
         """Return the outputs of a node."""
+        self.partly = None
         inputs = [self.value(name) for name in node.inputs]
         op = node.op_type if not node.domain else ""
         if op == "Constant" and any(a.name in CONSTANTS for a in node.source.attribute):
@@ -218,6 +219,7 @@ class OnnxEvaluation(Evaluation):
             raise
         if results is None:
             return None
+        self.elements.note(op, inputs, given, results)
         results = self.with_choices(title, inputs, given, self.folded(results, inputs), str(node))
         return self.with_reals(op, inputs, given, results, str(node))
 
@@ -271,6 +273,7 @@ class OnnxEvaluation(Evaluation):
             What each subgraph returns.  These values are operands if they demand no more of the sizes than the other
             operands do: a branch may never be taken.  Otherwise the subgraphs are compared as text.
         """
+        partly = self.partly if types is None else None
         operands: list[Tensor | None] = []
         for name, value in zip(node.inputs, inputs, strict=True):
             if isinstance(value, Items):
@@ -297,6 +300,7 @@ class OnnxEvaluation(Evaluation):
             hints = self.graph.types
             types = onnx_types.output_types(node, inputs, operands[:count], hints)
             types = self._by_shape_inputs(node, inputs, list(types))
+            types = types if partly is None else partly.merged(types)
         digest = self.digest_of(node)
         if any(isinstance(value, Items) for value in (*inputs, *outer)):
             lengths = tuple(len(v.elements) if isinstance(v, Items) else None for v in (*inputs, *outer))
@@ -310,6 +314,7 @@ class OnnxEvaluation(Evaluation):
                 stem=f"{_stem(node.op_type)}_{digest[:6]}",
                 identity=digest,
                 random=draws(node.source),
+                demands=() if partly is None else partly.demands,
             )
         )
 

@@ -193,12 +193,16 @@ def _opaque(evaluation: OpenVINOEvaluation, layer: Layer, inputs: Sequence[Value
         dtype = openvino_ir.dtype_of(precision)
         known = precision and extents  # a port of unknown rank has no extents in the file, as one of rank 0 has none
         types.append(OutputType(dtype, _entries(layer, operands, extents) if known else None))
+    partly, evaluation.partly = evaluation.partly, None
+    types = types if partly is None else partly.merged(types)
     digest = evaluation.digests.get(Port(layer.id, 0), f"{id(evaluation)}.{layer.id}")
     attributes = (("version", layer.opset), *sorted(layer.attributes.items()))
     stem = f"{identifier(layer.type[:40], set())}_{digest[:6]}"
     title = f"openvino:{layer.type}"
     random = layer.type in _RANDOM
-    return list(opaque(title, operands, attributes, types, stem=stem, identity=digest, random=random))
+    demands = () if partly is None else partly.demands
+    made = opaque(title, operands, attributes, types, stem=stem, identity=digest, random=random, demands=demands)
+    return list(made)
 
 
 def _entries(layer: Layer, operands: Sequence[Tensor], extents: Sequence[int | None]) -> tuple[Any, ...]:
@@ -214,6 +218,7 @@ def _entries(layer: Layer, operands: Sequence[Tensor], extents: Sequence[int | N
 
 def _computed(evaluation: OpenVINOEvaluation, layer: Layer, inputs: list[Value]) -> Sequence[Value | None]:
     """Return the outputs of a layer that has inputs."""
+    evaluation.partly = None
     if any(isinstance(v, Unshaped | Items) for v in inputs):
         return _opaque(evaluation, layer, inputs)
     made = _by_declaration(evaluation, layer, inputs)

@@ -45,6 +45,26 @@ class UnknownExtent:
     most: tuple[Any, ...] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """What an operation demands of the sizes: a requirement, with expressions in dims."""
+
+    kind: str
+    relation: str
+    value: Any
+    modulus: Any
+
+    def ask(self, operand: Operand) -> None:
+        """Require it."""
+        e = operand.extent(self.value)
+        if self.relation == "divides":
+            operand.divide(e, operand.extent(self.modulus), self.kind)
+        elif self.relation == "zero":
+            operand.require_equal(e, 0, self.kind)
+        else:
+            operand.require(e, self.kind)
+
+
 Entry = Any  # int, an expression in dims, `SameAs` or `UnknownExtent`
 
 
@@ -79,14 +99,19 @@ class ResultShape:
         What the names of dims that depend on data begin with.
     identity : str
         What tells them from dims of other values with the same name.
+    demands : tuple of Demand
+        What the operation requires of the sizes.
     """
 
     entries: tuple[Entry, ...]
     stem: str
     identity: str
+    demands: tuple[Demand, ...] = ()
 
     def __call__(self, operand: Operand, views: Sequence[Tensor]) -> list[Extent]:
         """Return the extents."""
+        for demand in self.demands:
+            demand.ask(operand)
         return [self._extent(operand, entry, axis) for axis, entry in enumerate(self.entries)]
 
     def _extent(self, operand: Operand, entry: Entry, axis: int = 0) -> Extent:
@@ -115,6 +140,7 @@ def opaque(
     stem: str,
     identity: str,
     random: bool = False,
+    demands: tuple[Demand, ...] = (),
 ) -> list[Tensor | Unshaped | None]:
     """Return the outputs of an operation that is known by its name only.
 
@@ -130,6 +156,8 @@ def opaque(
         Name the dims that depend on data: two values may share an identity only if they are equal.
     random : bool
         Whether two evaluations may differ.
+    demands : tuple of Demand
+        What it requires of the sizes.
     """
     present = tuple(x is not None for x in operands)
     views = [x for x in operands if x is not None] or [constant(_NOTHING, "nothing")]
@@ -146,7 +174,7 @@ def opaque(
         shape = output.shape or ()
         entries = tuple(_in_views(entry, place) for entry in shape)
         dtype = UNKNOWN_TYPE if output.dtype is None else output.dtype
-        made = compute(body, views, batch=0, result=ResultShape(entries, name, unique), dtype=dtype)
+        made = compute(body, views, batch=0, result=ResultShape(entries, name, unique, demands), dtype=dtype)
         results.append(made if output.shape is not None else Unshaped(made, output.kind))
     return results
 

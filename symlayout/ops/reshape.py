@@ -14,7 +14,7 @@ Groups = Sequence[Sequence[str]]
 
 
 @core_operation
-def reshape(x: Operand, shape: Any, copies: Sequence[int] = ()) -> Declared:
+def reshape(x: Operand, shape: Any) -> Declared:
     """Return the elements of *x* in row-major order in another shape.
 
     ``y[o] = x[i]``, where *o* in the new shape and *i* in the old shape have the same row-major number.
@@ -24,15 +24,11 @@ def reshape(x: Operand, shape: Any, copies: Sequence[int] = ()) -> Declared:
     shape : int, dim, expression, or a sequence of them
         One entry may be -1.  It becomes the number of elements divided by the product of the others, which must
         divide that number and not be 0.
-    copies : sequence of int
-        The entries that copy the extent of that axis where they are 0, as in ONNX.  Of a symbolic entry that may be 0
-        where the extent is not, these sizes are left out by a requirement.
 
     Raises
     ------
     ShapeError
-        ``size_mismatch`` if the numbers of elements differ, or no extent fits -1; ``bad_axis`` where there is no extent
-        to copy; ``left_out``.
+        ``size_mismatch`` if the numbers of elements differ, or no extent fits -1.
 
     References
     ----------
@@ -48,6 +44,41 @@ def reshape(x: Operand, shape: Any, copies: Sequence[int] = ()) -> Declared:
     >>> y.requires
     (W >= 1, Eq(Mod(H, 2), 0))
     """
+    return _reshaped(x, shape)
+
+
+@core_operation
+def copying_reshape(x: Operand, shape: Any, copies: Sequence[int]) -> Declared:
+    """Return the elements of *x* in another shape, some of whose entries copy an extent where they are 0.
+
+    Parameters
+    ----------
+    shape : sequence of int, dim or expression
+        As that of `reshape`.
+    copies : sequence of int
+        The entries that copy the extent of that axis where they are 0, as in ONNX.  Of a symbolic entry that may be 0
+        where the extent is not, these sizes are left out by a requirement.
+
+    Raises
+    ------
+    ShapeError
+        As `reshape`; ``bad_axis`` where there is no extent to copy; ``left_out``.
+
+    References
+    ----------
+    ONNX, operator Reshape: https://onnx.ai/onnx/operators/onnx__Reshape.html
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> N, C = sl.dims("N C")
+    >>> copying_reshape(sl.tensor((N, C)), (C, N), copies=[0, 1]).requires
+    (C >= 1, N >= 1)
+    """
+    return _reshaped(x, shape, copies)
+
+
+def _reshaped(x: Operand, shape: Any, copies: Sequence[int] = ()) -> Declared:
     entries = as_list(shape)
     free = [k for k, entry in enumerate(entries) if type(entry) is int and entry == -1]
     new: list[Extent] = [1 if k in free else x.extent(entry, "shape") for k, entry in enumerate(entries)]

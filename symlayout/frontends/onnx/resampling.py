@@ -19,6 +19,8 @@ from symlayout.frontends.onnx.operator import as_tensor, is_known, known, operat
 from symlayout.frontends.onnx.shape_values import dims_of
 from symlayout.frontends.onnx.windows import spatial_of
 from symlayout.frontends.rank import require_rank
+from symlayout.frontends.scales import rounded, same_places, scaled
+from symlayout.language.sympy_bridge import fresh
 from symlayout.ops.resize import resize_nearest
 from symlayout.tensors.chain import Tensor
 
@@ -77,6 +79,12 @@ def resize(
         given.append(("outside", float(extrapolation_value)))
     parts = None if roi is None else known("roi", roi).reshape(-1).tolist()
     extents, factors = _extents(X, along, scales, sizes, keep_aspect_ratio_policy)
+    if any(e is None for e in extents):
+        limits = _limits(X, along, extents, factors)
+        shape = list(X.shape)
+        for axis, e in zip(along, extents, strict=True):
+            shape[axis] = e
+        return whole("resize", [X], shape, attributes=[*given, ("axes", along), ("factors", factors)], limits=limits)
     for k, axis in enumerate(along):
         same = factors[k] == 1 or (factors[k] is None and extents[k] == X.shape[axis])
         if same and coordinate_transformation_mode != "tf_crop_and_resize":
@@ -96,14 +104,14 @@ def _unless_empty(value: Any) -> Any:
 
 
 def _extents(X: Tensor, along: list[int], scales: Any, sizes: Any, policy: str) -> tuple[list[Any], list[float | None]]:
-    """Return the extents of the axes, and the factors that are given."""
+    """Return the extents of the axes, and the factors that are given; None for what is not known."""
     if scales is not None and is_known(scales):
-        factors = [float(s) for s in known("scales", scales).reshape(-1)]
-        if len(factors) != len(along) or not all(f > 0 for f in factors):
+        factors = [None if s is None else float(s) for s in known("scales", scales).reshape(-1)]
+        if len(factors) != len(along) or not all(f is None or f > 0 for f in factors):
             raise ShapeError(f"scales {factors} are not a positive factor for {len(along)} axes", "length_mismatch")
-        return [_scaled(X.shape[a], f) for a, f in zip(along, factors, strict=True)], list(factors)
+        return [None if f is None else scaled(X.shape[a], f) for a, f in zip(along, factors, strict=True)], factors
     if scales is not None:
-        return dims_of("extent", [None] * len(along)), [None] * len(along)
+        return [None] * len(along), [None] * len(along)
     if sizes is None:
         raise ShapeError("Resize has neither scales nor sizes", "attr_missing")
     extents = dims_of("sizes", sizes)
@@ -112,16 +120,24 @@ def _extents(X: Tensor, along: list[int], scales: Any, sizes: Any, policy: str) 
     attributes.choice("keep_aspect_ratio_policy", policy, ("stretch", "not_larger", "not_smaller"))
     if policy == "stretch":
         return extents, [None] * len(along)
-    if not all(isinstance(n, int) for n in (*extents, *(X.shape[a] for a in along))):
-        return dims_of("extent", [None] * len(along)), [None] * len(along)
-    ratios = [m / X.shape[a] for m, a in zip(extents, along, strict=True)]
+    if not all(isinstance(n, int) and n for n in (*extents, *(X.shape[a] for a in along))):
+        return [None] * len(along), [None] * len(along)
+    ratios = [Fraction(m, X.shape[a]) for m, a in zip(extents, along, strict=True)]
     ratio = min(ratios) if policy == "not_larger" else max(ratios)
-    return [math.floor(ratio * X.shape[a] + 0.5) for a in along], [ratio] * len(along)
+    return [rounded(X.shape[a], ratio) for a in along], [float(ratio)] * len(along)
 
 
-def _scaled(n: Any, factor: float) -> Any:
-    exact = Fraction(factor)
-    return n * exact.numerator // exact.denominator
+def _limits(X: Tensor, along: list[int], extents: list[Any], factors: list[float | None]) -> list[tuple[Any, Any]]:
+    """Put dims in the place of *extents* that are not known; return what they are at most."""
+    limits = []
+    for k, (axis, factor) in enumerate(zip(along, factors, strict=True)):
+        if extents[k] is None:
+            n = X.shape[axis]
+            low = math.floor(n * Fraction(factor)) if isinstance(n, int) and factor is not None else 0
+            extents[k] = fresh("extent", low)
+            if factor is not None:
+                limits.append((extents[k], low + 1 if isinstance(n, int) else n * math.ceil(factor)))
+    return limits
 
 
 def _resized(x: Tensor, axis: int, extent: Any, factor: float | None, given: list[tuple[str, Any]]) -> Tensor:
@@ -130,15 +146,24 @@ def _resized(x: Tensor, axis: int, extent: Any, factor: float | None, given: lis
     n = x.shape[axis]
     if known_["mode"] == "nearest":
         way = (known_["coordinates"], known_["nearest"])
-        exact = Fraction(factor) if factor is not None else None
-        if exact is None and isinstance(n, int) and isinstance(extent, int) and n:
-            exact = Fraction(extent, n)
-        if way == ("asymmetric", "floor"):
-            return _nearest(x, axis, extent, exact if factor is not None else None, "asymmetric")
-        odd = exact is not None and exact.denominator % 2 == 1
-        if odd and way in (("half_pixel", "round_prefer_floor"), ("half_pixel", "round_prefer_ceil")):
-            return _nearest(x, axis, extent, exact if factor is not None else None, "half_pixel")
+        exact = Fraction(factor) if factor is not None else _ratio(extent, n)
+        mode = "asymmetric" if way == ("asymmetric", "floor") else None
+        if exact is not None and exact.denominator % 2 and way in _ROUNDED:
+            mode = "half_pixel"
+        if mode is not None and exact is not None and same_places(n, extent, exact, mode):
+            return _nearest(x, axis, extent, exact if factor is not None else None, mode)
     return core.resample(x, axis, extent, (("scale", factor), *given))
+
+
+_ROUNDED = (("half_pixel", "round_prefer_floor"), ("half_pixel", "round_prefer_ceil"))
+
+
+def _ratio(extent: Any, n: Any) -> Fraction | None:
+    """Return by which number *n* is multiplied; None if it depends on the sizes, or is 0."""
+    if isinstance(extent, int) and isinstance(n, int):
+        return Fraction(extent, n) if extent and n else None
+    ratio: Any = extent / n if n != 0 else 0
+    return Fraction(int(ratio.p), int(ratio.q)) if getattr(ratio, "is_Rational", False) and ratio != 0 else None
 
 
 def _nearest(x: Tensor, axis: int, extent: Any, scale: Fraction | None, mode: str) -> Tensor:

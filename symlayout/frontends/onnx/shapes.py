@@ -13,6 +13,7 @@ from symlayout.frontends.registry import AttributeNameError
 from symlayout.ops.axes import expand_dims
 from symlayout.ops.axes import squeeze as core_squeeze
 from symlayout.ops.broadcast import broadcast_with
+from symlayout.ops.reshape import copying_reshape
 from symlayout.ops.reshape import reshape as core_reshape
 from symlayout.ops.split import split_ceil, split_sizes
 from symlayout.ops.tile import tile as core_tile
@@ -85,7 +86,8 @@ def reshape(data: Tensor, shape: Any, allowzero: Any = 0) -> Tensor:
         return core_reshape(data, target)
     for k in attributes.copied_axes("shape", target, rank):
         target[k] = data.shape[k]
-    return core_reshape(data, target, **attributes.copying(target, data))
+    copies = attributes.copying(target, data)
+    return copying_reshape(data, target, copies) if copies else core_reshape(data, target)
 
 
 @movement("Flatten")

@@ -8,10 +8,9 @@ import operator as python
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from symlayout.compute import contractions, pooling, reductions
 from symlayout.compute.contractions import Spatial
+from symlayout.compute.demands import demanding
 from symlayout.errors import ShapeError
 from symlayout.frontends import attributes
 from symlayout.frontends.onnx.elementwise import apply
@@ -51,13 +50,13 @@ def with_bias(y: Tensor, bias: Tensor | None) -> Tensor:
     return apply("Add", y, expand_dims(bias, list(range(1, y.rank - 1))) if y.rank > 2 else bias)
 
 
-def _check_kernel(W: Tensor, kernel_shape: Any) -> None:
+def _of_kernel_shape(W: Tensor, kernel_shape: Any) -> Tensor:
+    """Return kernels, which have the extents *kernel_shape* if that is given."""
     if kernel_shape is None:
-        return
+        return W
     given = attributes.vector("kernel_shape", kernel_shape, W.rank - 2)
-    for e, n in zip(given, W.shape[2:], strict=True):
-        if isinstance(e, int) and isinstance(n, (int, np.integer)) and e != n:
-            raise ShapeError(f"kernel_shape is {given}, the kernels have shape {W.shape[2:]}", "size_mismatch")
+    pairs = [(n, e) for n, e in zip(W.shape[2:], given, strict=True) if e is not None]
+    return demanding(W, "kernels have an extent of {}, kernel_shape says {}", pairs)
 
 
 @operator("Conv", example=("N, C, H, W; M, C, 3, 3", "pads=(1, 1, 1, 1)", "(N, M, H, W)"), kinds=_KINDS)
@@ -74,7 +73,7 @@ def conv(
 ) -> Tensor:
     """Return the convolution of images *X* with kernels *W*, plus the bias *B*."""
     rank = require_rank("Conv", X, 3) - 2
-    _check_kernel(W, kernel_shape)
+    W = _of_kernel_shape(W, kernel_shape)
     spatial = spatial_of(rank, auto_pad, dilations, pads, strides)
     return with_bias(contractions.conv(X, W, attributes.scalar("group", group, 1), spatial), B)
 
@@ -112,7 +111,7 @@ def conv_transpose(
 ) -> Tensor:
     """Return the transposed convolution of *X* with kernels *W*, plus the bias *B*."""
     rank = require_rank("ConvTranspose", X, 3) - 2
-    _check_kernel(W, kernel_shape)
+    W = _of_kernel_shape(W, kernel_shape)
     given = spatial_of(rank, "NOTSET", dilations, None, strides)
     mode = attributes.choice("auto_pad", auto_pad or "NOTSET", _AUTO)
     extra = [0] * rank if output_padding is None else attributes.vector("output_padding", output_padding, rank)

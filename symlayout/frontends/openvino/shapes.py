@@ -12,6 +12,7 @@ from symlayout.frontends.registry import AttributeNameError, register
 from symlayout.ops.axes import expand_dims
 from symlayout.ops.axes import squeeze as core_squeeze
 from symlayout.ops.broadcast import broadcast_to, broadcast_with
+from symlayout.ops.reshape import copying_reshape
 from symlayout.ops.reshape import reshape as core_reshape
 from symlayout.ops.roll import roll as core_roll
 from symlayout.ops.split import split as core_split
@@ -89,11 +90,11 @@ def reshape(data: Tensor, shape: Any, special_zero: Any) -> Tensor:
     copied = attributes.copied_axes("shape", target, rank) if copies else []
     others = [n for k, n in enumerate(target) if k not in copied]
     target = [data.shape[k] if k in copied else n for k, n in enumerate(target)]
-    may_copy = attributes.copying(target, data) if copies else {}
+    may_copy = attributes.copying(target, data) if copies else ()
     if copied and others.count(-1) == 1:
         rest = math.prod(n for k, n in enumerate(data.shape) if k not in copied)
         target[target.index(-1)] = _quotient(rest, -math.prod(others))
-    return core_reshape(data, target, **may_copy)
+    return copying_reshape(data, target, may_copy) if may_copy else core_reshape(data, target)
 
 
 @register("openvino:Squeeze-1")

@@ -17,10 +17,9 @@ from fractions import Fraction
 from math import gcd
 from typing import Any
 
+from symlayout.frontends.scales import MAX_DENOMINATOR, is_dyadic
 from symlayout.language.sympy_arithmetic import fraction_of, rounded_down
 
-MAX_ODD = 1 << 8  # the odd part of a factor whose products are exact
-MAX_DENOMINATOR = 1 << 10  # of a decimal constant
 _FAR = Fraction(1, 1 << 10)  # from the integers
 _CLOSE = Fraction(1, 1 << 23)  # relative difference of a decimal constant and its float32
 
@@ -58,17 +57,10 @@ def real(number: Any) -> Real | None:
         exact = Fraction(float(number)) if not isinstance(number, int) else Fraction(number)
     except (OverflowError, ValueError):
         return None
-    if _is_dyadic(exact):
+    if is_dyadic(exact):
         return Real(exact)
     near = exact.limit_denominator(MAX_DENOMINATOR)
     return Real(near, 2) if abs(exact - near) <= abs(near) * _CLOSE else None
-
-
-def _is_dyadic(n: Fraction) -> bool:
-    odd = abs(n.numerator)
-    while odd and odd % 2 == 0:
-        odd //= 2
-    return odd < MAX_ODD and n.denominator & (n.denominator - 1) == 0 and n.denominator <= MAX_DENOMINATOR
 
 
 def _times(a: Real, b: Real) -> Real | None:
@@ -79,7 +71,7 @@ def _times(a: Real, b: Real) -> Real | None:
 def _over(a: Real, b: Real) -> Real | None:
     if b.value == 0:
         return None
-    if isinstance(b.value, Fraction) and not b.roundings and _is_dyadic(1 / b.value):
+    if isinstance(b.value, Fraction) and not b.roundings and is_dyadic(1 / b.value):
         return Real(_product(a.value, 1 / b.value), a.roundings)
     whole = a.roundings == b.roundings == 0 and fraction_of(a.value)[1] == fraction_of(b.value)[1] == 1
     inverse = 1 / b.value

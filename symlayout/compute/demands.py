@@ -1,0 +1,62 @@
+"""What operations demand of sizes, beyond what their maps read: extents that are equal, or not below a number."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from symlayout.errors import ShapeError, shown
+from symlayout.tensors.apply_operation import core_operation
+from symlayout.tensors.chain import Tensor
+from symlayout.tensors.declaration import Declared, Operand, index_map
+
+Pairs = Sequence[tuple[Any, Any]]
+
+
+def demanding(x: Tensor, what: str, equal: Pairs = (), at_least: Pairs = (), kind: str = "size_mismatch") -> Tensor:
+    """Return *x*, where the pairs are *equal*, or the first of each pair is at least the second.
+
+    Parameters
+    ----------
+    what : str
+        What the message says of the numbers, with two ``{}`` for them.
+    equal, at_least : sequence of pairs
+        Of ints, dims and expressions.
+
+    Raises
+    ------
+    ShapeError
+        *kind* if two numbers do not fit.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> demanding(sl.tensor("N, C"), "{} channels, not {}", [(sl.dim("C"), 3)]).requires
+    (Eq(C, 3),)
+    """
+    same, above = _open(equal, what, kind, least=False), _open(at_least, what, kind, least=True)
+    return demanded(x, what, same, above, kind) if same or above else x
+
+
+def _open(pairs: Pairs, what: str, kind: str, *, least: bool) -> tuple[tuple[Any, Any], ...]:
+    """Return the pairs that sizes decide; `ShapeError` for numbers that do not fit."""
+    for a, b in pairs:
+        if _is_number(a) and _is_number(b) and (int(a) < int(b) if least else int(a) != int(b)):
+            raise ShapeError(what.format(shown(a), shown(b)), kind)
+    return tuple((a, b) for a, b in pairs if not (_is_number(a) and _is_number(b)) and a != b)
+
+
+def _is_number(e: Any) -> bool:
+    return hasattr(e, "__index__") and not getattr(e, "free_symbols", ())
+
+
+@core_operation
+def demanded(x: Operand, what: str, equal: Pairs, at_least: Pairs, kind: str) -> Declared:
+    """Return *x* itself, with the requirements of `demanding`."""
+    for a, b in equal:
+        left, right = x.extent(a), x.extent(b)
+        x.require_equal(left, right, kind, what, left, right)
+    for a, b in at_least:
+        left, right = x.extent(a), x.extent(b)
+        x.require(left - right, kind, what, left, right)
+    return index_map(x.shape, lambda *o: o)

@@ -1,0 +1,105 @@
+"""What is known of a result stays known where some of what shapes it is read at run time.
+
+The shapes were run in onnxruntime 1.32 at several sizes: what is known here is what it prints.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("onnx")
+
+import symlayout as sl
+from tests.models.test_by_cases import read
+
+ROWS = {
+    "some scales": (
+        "float[N, 3, H, W] x, float[1] s",
+        "<float[2] ones = {1, 1}> { t = Concat<axis=0>(ones, s, s)  y = Resize(x, , t) }",
+        "(N, 3, ?, ?)",
+    ),
+    "some sizes": (
+        "float[N, 3, H, W] x, int64[2] s",
+        "{ n = Shape<end=2>(x)  t = Concat<axis=0>(n, s)  y = Resize(x, , , t) }",
+        "(N, 3, ?, ?)",
+    ),
+    "a scale whose products differ": (
+        "float[N, 3, H, 9] x",
+        "<float[4] t = {1, 1, 0.7, 0.7}> { y = Resize(x, , t) }",
+        "(N, 3, ?, 6)",
+    ),
+    "one pad of eight": (
+        "float[N, 3, H, W] x, int64[1] s",
+        "<int64[7] p = {0, 0, 1, 1, 0, 0, 1}> { t = Concat<axis=0>(p, s)  y = Pad(x, t) }",
+        "(N, 3, H + 2, ?)",
+    ),
+    "the end of a slice": (
+        "float[N, 3, H, W] x, int64[1] s",
+        "<int64[1] z = {0}, int64[1] a = {2}> { y = Slice(x, z, s, a) }",
+        "(N, 3, ?, W)",
+    ),
+    "the start of a slice": (
+        "float[N, 8] x, int64[1] s",
+        "<int64[1] z = {9}, int64[1] a = {1}> { y = Slice(x, s, z, a) }",
+        "(N, ?)",  # at most 8, which is not proved
+    ),
+    "the largest ones": ("float[N, 9, W] x, int64[1] s", "{ y, i = TopK<axis=1>(x, s) }", "(N, ? <= 9, W)"),
+    "a grid of a known rank": ("float[N, 2, 3] x, int64[4] s", "{ y = AffineGrid(x, s) }", "(N, ?, ?, 2)"),
+    "a crop or pad": ("float[N, C, H, W] x, int64[2] s", "{ y = CenterCropPad<axes=[2, 3]>(x, s) }", "(N, C, ?, ?)"),
+    "regions": (
+        "float[N, C, H, W] x, float[R, 4] r, int64[R] b",
+        "{ y = RoiAlign<output_height=7, output_width=3>(x, r, b) }",
+        "(R, C, 7, 3)",
+    ),
+    "a convolution with unknown kernels": (
+        "float[N, 3, H, W] x, float[16, 3, p, q] w",
+        "{ y = Conv<kernel_shape=[3, 3], pads=[1, 1, 1, 1]>(x, w) }",
+        "(N, 16, H, W)",
+    ),
+    "some repeats": (
+        "float[N, C] x, int64[1] s",
+        "<int64[1] r = {3}> { t = Concat<axis=0>(r, s)  y = Tile(x, t) }",
+        "(3*N, ?)",
+    ),
+    "a shape from which one size is missing": (
+        "float[N, C] x, int64[1] s",
+        "{ n = Shape<end=1>(x)  t = Concat<axis=0>(n, s)  y = Reshape(x, t) }",
+        "(N, ?)",
+    ),
+    "a depth": ("float[N, C] x, int64 s, float[2] v", "{ y = OneHot<axis=1>(x, s, v) }", "(N, ?, C)"),
+}
+
+
+def shape_of(y: sl.Tensor) -> str:
+    """Return a shape with ``?`` for an extent that depends on data, and its largest value where it is a number."""
+    entries = []
+    for e, (low, high) in zip(y.shape, y.bounds(), strict=True):
+        known = all("." not in s.name for s in getattr(e, "free_symbols", ()))
+        entries.append(str(e) if known else "?" if high is None else f"? <= {high}")
+        assert known or low == 0, "a bound that nothing proves"
+    return f"({', '.join(entries)})"
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_what_does_not_depend_on_data_is_known(name: str, tmp_path: Path) -> None:
+    inputs, graph, shape = ROWS[name]
+    text = f"g ({inputs}) => (float y) {graph}"
+    model = read(tmp_path, text)
+    assert shape_of(model.outputs["y"]) == shape
+    assert sl.verify(model, read(tmp_path, text, "again")).verdict is not sl.Verdict.REFUTED
+
+
+@pytest.mark.parametrize("name", ["a scale whose products differ", "one pad of eight", "the end of a slice"])
+def test_an_extent_that_is_not_known_is_the_same_in_equal_models(name: str, tmp_path: Path) -> None:
+    inputs, graph, _ = ROWS[name]
+    text = f"g ({inputs}) => (float y) {graph}"
+    assert sl.verify(read(tmp_path, text), read(tmp_path, text, "again")).verdict is sl.Verdict.PROVED
+
+
+def test_an_operation_that_is_not_known_demands_what_it_demands_of_sizes(tmp_path: Path) -> None:
+    """The kernels have the extents that the attribute states."""
+    inputs, graph, _ = ROWS["a convolution with unknown kernels"]
+    y = read(tmp_path, f"g ({inputs}) => (float y) {graph}").outputs["y"]
+    assert [str(r) for r in y.requires] == ["Eq(p, 3)", "Eq(q, 3)", "H >= 1", "W >= 1"]
