@@ -31,7 +31,7 @@ def is_dyadic(n: Fraction) -> bool:
     return odd < MAX_ODD and n.denominator & (n.denominator - 1) == 0 and n.denominator <= MAX_DENOMINATOR
 
 
-def scaled(n: Any, factor: float) -> Any:
+def scaled(n: Any, factor: float | np.floating[Any]) -> Any:
     """Return ``floor(n * factor)``; None if it is not the same in all runtimes.
 
     >>> from symlayout.language.sympy_bridge import dim
