@@ -79,13 +79,13 @@ def is_power_rounded_alike(x: Array, y: Array) -> bool:
 
 
 def power(x: Array, y: Array) -> Array:
-    """Return ``x ** y`` in the type of *x*."""
+    """Return ``x ** y`` in the type of *x*; a square is rounded correctly."""
     if x.dtype.kind in "iu" and y.dtype.kind in "iu":
         return elements(np.power(x.astype(np.int64), np.maximum(y, 0)) * (y >= 0)).astype(x.dtype)
-    if is_narrow(x.dtype):
-        return elements(np.power(x.astype(np.float32), y.astype(np.float32))).astype(x.dtype)
-    if x.dtype == np.float32:  # NumPy's own may be another float than the next one
+    if is_narrow(x.dtype) or x.dtype == np.float32:  # NumPy's own may be another float than the next one
         return elements(np.power(x.astype(np.float64), y.astype(np.float64))).astype(x.dtype)
+    if x.dtype == np.float64:  # so may that of a square
+        return np.where(y == 2, x * x, np.power(x, y))
     return elements(np.power(x.astype(np.result_type(x, np.float32)), y)).astype(x.dtype)
 
 

@@ -291,10 +291,10 @@ def larger(x: Any, y: Any) -> Array:
     0.0
     """
     m = elements(np.maximum(x, y))
-    return m if m.dtype.kind != "f" else np.where((x == 0) & (y == 0), x + y, m)
+    return m if m.dtype.kind not in "fV" else np.where((x == 0) & (y == 0), x + y, m)
 
 
 def smaller(x: Any, y: Any) -> Array:
     """Return the smaller of two; NaN if one is NaN, and -0.0 rather than 0.0."""
     m = elements(np.minimum(x, y))
-    return m if m.dtype.kind != "f" else np.where((x == 0) & (y == 0), -(-x - y), m)
+    return m if m.dtype.kind not in "fV" else np.where((x == 0) & (y == 0), -(-x - y), m)

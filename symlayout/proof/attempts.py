@@ -17,7 +17,7 @@ from symlayout.proof.cases.sampled_values import SampledValues
 from symlayout.proof.congruence import Congruence, Pair
 from symlayout.proof.counterexample import WitnessSearch
 from symlayout.proof.decide_equal import attempt, dtype_of
-from symlayout.proof.laws import LAWS, SIGNED_ZERO
+from symlayout.proof.laws import LAWS
 from symlayout.proof.verdict import Proof, Verdict
 from symlayout.tensors.chain import Tensor
 
@@ -25,7 +25,6 @@ DEFAULT_BUDGET = 2000  # most points of D that a search for a witness evaluates
 FIRST_POINTS = 60  # points that the search evaluates before the first attempt to tell values apart
 COMPUTED_POINTS = 400  # the same for values that are computed, where a point costs more and an attempt much more
 FIRST_EFFORT = 2000  # most goals that the first attempt visits
-_BY_FORMS = frozenset(LAWS) - {SIGNED_ZERO}
 
 
 def pairs_known(
@@ -39,7 +38,7 @@ def pairs_known(
     The last attempt visits no more than *goals*, if these are given.  *sides* are what is compared: their values are
     evaluated at one size if pairs are not soon shown to be equal.
     """
-    granted = frozenset(laws) - {SIGNED_ZERO}  # see `under_signed_zero`
+    granted = frozenset(laws)
     goals = limits.decision_goals if goals is None else min(goals, limits.decision_goals)
     samples = SampledValues(facts, sides)
     few = min(FIRST_EFFORT, goals)
@@ -86,7 +85,7 @@ def decide(
     turned = facts.turn() if witness is None else None
     if turned is not None and (proof := _proved_turned(left, right, turned, first, finite=False)) is not None:
         return proof
-    if (first.wanted or first.skipped) and not first.laws >= _BY_FORMS:
+    if (first.wanted or first.skipped) and not first.laws >= frozenset(LAWS):
         granted = Congruence(facts, first.goals, frozenset(LAWS), samples=first.samples)
         if not isinstance(attempt(left, right, facts, granted, finite=False), str) and granted.used:
             needed = f"the law {', '.join(sorted(granted.used))} holds\n  help: grant it by laws="

@@ -36,8 +36,8 @@ from symlayout.proof.congruence import (
     ways,
 )
 from symlayout.proof.fills.covered_terms import Views, are_of_one_value, may_be_covered
-from symlayout.proof.forms.compare_forms import FORMULA, can_match, is_fused, laws_of
-from symlayout.proof.laws import FOLD, REASSOCIATE
+from symlayout.proof.forms.compare_forms import FORMULA, can_match, is_finite, laws_of
+from symlayout.proof.laws import FOLD, LAWS, REAL, REASSOCIATE
 from symlayout.proof.one_expression import Pairs, leaves_of_one_expression, parts_of_one_expression
 from symlayout.proof.pull_functions import fills_of
 from symlayout.tensors.chain import Tensor
@@ -95,7 +95,7 @@ class Decision(ReadDecision):
     def compare_with_fill(self, read: SideRead, side: int, fill: Any, facts: Facts) -> None:
         """Prove that what *side* reads is a constant, equal to the *fill* of the other side; `Stuck` if that fails."""
         known, reading = self.congruence, partial(self.read, side=side)
-        for law in (set(), {REASSOCIATE}):
+        for law in (set(), {REAL}):
             value = ConstantReads(reading, known.digits, of_reals=bool(law)).element(read, facts)
             if value is not None and same_fill(fill, value.item(), self.dtype):
                 if not law <= known.laws:
@@ -123,13 +123,11 @@ class Decision(ReadDecision):
                 raise
             laws = self._laws(a, b, at, bt, facts)
             known = self.congruence
-            if laws is None or not laws - {FORMULA} <= known.laws:
-                known.wanted |= laws or set()
-                known.skipped |= not granted
+            if laws is None:
+                known.skipped |= not known.laws >= frozenset(LAWS)
                 raise
-            known.used |= laws - {FORMULA}
-            if FORMULA in laws:
-                known.fused.add((b if is_fused(b.body) else a).name)
+            known.used |= laws & frozenset(LAWS)
+            known.fused |= {law.removeprefix(FORMULA).strip() for law in laws if law.startswith(f"{FORMULA} ")}
             known.direct = True
             order = order_of(at, bt, facts)
             for key, why in known.known.items():
@@ -179,7 +177,7 @@ class Decision(ReadDecision):
             return None
         reads = SideRead(a, tuple(at), None, ()), SideRead(b, tuple(bt), None, ())
         try:
-            return laws_of(self, reads, facts.fork(), granted=bool(self.congruence.laws))
+            return laws_of(self, reads, facts.fork(), granted=self.congruence.laws)
         except InconclusiveError:  # the goals are spent
             return None
 
@@ -318,7 +316,7 @@ class Decision(ReadDecision):
             facts.meet(extents)
             digits = axis_digits(tuple(facts.reduce(e) for e in extents), facts)
             reads = SideRead(a, tuple(digits), None, ()), SideRead(b, tuple(digits[k] for k in order), None, ())
-            return laws_of(self, reads, facts, granted=bool(self.congruence.laws))
+            return laws_of(self, reads, facts, granted=self.congruence.laws)
         except ShapeError as error:
             if error.kind != "infeasible":
                 raise
@@ -394,7 +392,10 @@ class Decision(ReadDecision):
         order = order_of(at, bt, facts)
         if order is None or not may_be_covered(a, b, facts):
             return False
+        assert a.body is not None
         law = set() if any_order(a) else {REASSOCIATE}
+        if law and a.body.sums_products and not all(_has_finite_factors(t) for t in (a, b)):
+            law.add(REAL)  # a product with a fill 0 is NaN if the other factor is infinite
         if not are_of_one_value(self, a, b, at, bt, order, known.facts, facts):
             return False
         if not law <= known.laws:
@@ -565,6 +566,12 @@ def _are_one_place(why: Pair, places: tuple[Sequence[Extent], Sequence[Extent]],
         given = [Coordinate(facts.reduce(e), facts) for e in box]
         there = [extent_of(c) for c in cases[case_that_applies(cases, given, facts)].coords(*given)]
     return len(there) == len(other) and all(equal(x, y, facts) for x, y in zip(there, other, strict=True))
+
+
+def _has_finite_factors(t: Tensor) -> bool:
+    """Return whether each view with fills is multiplied with constants alone, all of which are finite."""
+    padded = [k for k, v in enumerate(t.inputs) if fills_of(v)]
+    return all(is_finite(v) for k in padded for j, v in enumerate(t.inputs) if j != k)
 
 
 def _is_read(t: Tensor) -> bool:

@@ -19,7 +19,7 @@ from symlayout.ops.reshape import reshape
 from symlayout.proof.congruence import equal
 from symlayout.proof.fills.copies_of_terms import is_neutral
 from symlayout.proof.fills.monotone_functions import has_a_term, with_fills_of_function, with_function_inside
-from symlayout.proof.laws import REASSOCIATE
+from symlayout.proof.laws import REAL, REASSOCIATE
 from symlayout.proof.pull_functions import moved
 from symlayout.tensors.apply_operation import Application
 from symlayout.tensors.chain import Tensor
@@ -102,12 +102,13 @@ class Merging:
 
     def _of_mean(self, node: Tensor) -> Tensor | None:
         """Return a mean of means, all of as many elements, as one mean; None if *node* is none, or a law is missing."""
-        if node.body is None or node.body.function is not mean or REASSOCIATE not in self.laws or not _is_real(node):
+        laws = {REASSOCIATE, REAL}  # the numbers of terms are factors of sums
+        if node.body is None or node.body.function is not mean or not laws <= self.laws or not _is_real(node):
             return None
         inner = _source(node.inputs[0])
         if inner is None or inner.body != node.body or inner.rank != inner.batch or inner.dtype != node.dtype:
             return None
-        self.used.add(REASSOCIATE)
+        self.used |= laws
         view = moved(node.inputs[0], {inner.key: inner.inputs[0]}, inner.batch)
         return compute(node.body, [view], batch=node.batch, dtype=node.dtype)
 

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from symlayout.errors import ShapeError, shown
 
-REASSOCIATE, RECIPROCAL, FOLD, SIGNED_ZERO = "reassociate", "reciprocal", "fold-batchnorm", "signed-zero"
-LAWS = (REASSOCIATE, RECIPROCAL, FOLD, SIGNED_ZERO)
+REASSOCIATE, REAL, RECIPROCAL = "reassociate", "real", "reciprocal"
+FOLD, SIGNED_ZERO = "fold-batchnorm", "signed-zero"
+LAWS = (REASSOCIATE, REAL, RECIPROCAL, FOLD, SIGNED_ZERO)
 
 
 def check_laws(laws: Sequence[str]) -> None:

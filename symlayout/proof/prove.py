@@ -64,13 +64,24 @@ def prove_equal(
         ``"isl"`` consults the integer set library (extra ``isl``) if the verdict would be UNKNOWN and all radices are
         constants.  Its proofs have no certificate.
     laws : sequence of str
-        Laws that a proof may use although they do not hold bit for bit.  ``"reassociate"``: the terms of a float sum,
-        and the factors of a product, may be taken in another order.  ``"reciprocal"``: a quotient is a product with the
-        reciprocal.  ``"fold-batchnorm"``: constant factors and summands, such as those of a batch normalisation, may be
-        part of other constants, such as the weights of a convolution.  Each number that is computed from constants, by
-        a tool or where a model is read, may be rounded after each operation.  ``"signed-zero"``: the value of
-        ``x + 0``, with a constant 0, may be replaced by ``x``, which is another zero if it is -0; functions that tell
-        -0 from 0, such as a quotient, are then compared as functions of the replaced value.
+        Laws that a proof may use although they do not hold bit for bit; each allows what is said here, and nothing
+        else.
+
+        ``"reassociate"``: the terms of a float sum, and the factors of a product, may be taken in another order.
+
+        ``"real"``: what is equal for real numbers is equal, such as ``x * (y + z)`` and ``x * y + x * z``,
+        ``2 * x + 3 * x`` and ``5 * x``, ``x - x`` and 0, ``x ** 0.5`` and the root of ``x``.  Infinities may become
+        NaN.
+
+        ``"reciprocal"``: a quotient is a product with the reciprocal.
+
+        ``"fold-batchnorm"``: constant factors and summands, such as those of a batch normalisation, may be part of
+        other constants, such as the weights of a convolution.  Each number that is computed from constants, by a tool
+        or where a model is read, may be rounded after each operation.
+
+        ``"signed-zero"``: the value of ``x + 0``, with a constant 0, may be replaced by ``x``, which is another zero if
+        it is -0, and ``-(x + y)`` by ``-x - y``, which is another zero where the sum is 0.  Functions that tell -0 from
+        0, such as a quotient, are then compared as functions of the replaced value.
     time_limit : float, optional
         The most seconds that this may take; then the verdict is UNKNOWN.
 
@@ -176,8 +187,9 @@ def _prove_tensors_equal(
     decided = proof.verdict is Verdict.PROVED or (proof.verdict is Verdict.REFUTED and not granted)
     if decided or (bare["left"] is left and bare["right"] is right):
         return proof
-    others = [law for law in (laws if granted else LAWS) if law != SIGNED_ZERO]
-    without = _prove_tensors_equal(bare["left"], bare["right"], budget=budget, judge=None, laws=others, goals=goals)
+    without = _prove_tensors_equal(
+        bare["left"], bare["right"], budget=budget, judge=None, laws=laws if granted else LAWS, goals=goals
+    )
     return under_signed_zero(proof, without, granted=granted)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from symlayout.algebra.facts import Facts
+from symlayout.tensors.attribute_key import attribute_key
 from symlayout.tensors.chain import Tensor
 
 _MAX_BYTES = 1 << 16  # of a constant in a key
@@ -71,17 +72,14 @@ def _facts(facts: Facts) -> Hashable:
 
 
 def _frozen(part: Any) -> Hashable:
-    """Return an attribute as what is equal for equal attributes only: 1 and True are none."""
-    if isinstance(part, np.ndarray):
-        if part.dtype == object or part.nbytes > _MAX_BYTES:
-            raise _NoKeyError
-        return str(part.dtype), part.shape, part.tobytes()
+    """Return the key of an attribute; `_NoKeyError` if it has none, or would be long."""
+    if isinstance(part, np.ndarray) and part.nbytes > _MAX_BYTES:
+        raise _NoKeyError
     if isinstance(part, list | tuple):
-        return type(part), tuple(_frozen(p) for p in part)
+        return type(part), tuple(map(_frozen, part))
     if isinstance(part, Mapping):
         return type(part), tuple((name, _frozen(p)) for name, p in part.items())
     try:
-        hash(part)
+        return attribute_key(part)
     except TypeError:
         raise _NoKeyError from None
-    return type(part), part if not isinstance(part, float) else part.hex()

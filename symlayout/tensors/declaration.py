@@ -20,6 +20,7 @@ from symlayout.algebra.facts import INT64_MAX, Facts
 from symlayout.algebra.polynomial import Extent, Poly, exact_quotient, names_of, substitute
 from symlayout.errors import ShapeError, shown
 from symlayout.language import sympy_arithmetic, sympy_bridge
+from symlayout.tensors.attribute_key import attribute_key
 from symlayout.tensors.element_types import fill_value
 
 Coordinate = Any  # an int, an array, a normal form, or a SymPy expression
@@ -89,7 +90,8 @@ def index_map(domain: Sequence[Extent], coords: Coords, *, fill: Fill | None = N
 class Body(NamedTuple):
     """A named function of vectors, which an operation computes at each batch coordinate.
 
-    Two bodies are the same function if name, Python function and attributes are equal.
+    Two bodies are equal, the same function, if all of their attributes are: those that the value depends on by
+    type and bits (`symlayout.tensors.attribute_key`), so that 0.0 is not -0.0, and NaN is itself.
 
     Attributes
     ----------
@@ -146,6 +148,22 @@ class Body(NamedTuple):
     joins: Callable[..., Any] | None = None
     equivariant: bool = False
     idempotent: bool = False
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, Body):
+            return NotImplemented
+        same = self.name == other.name and self.function == other.function and self[3:] == other[3:]
+        if not same or self.attributes is other.attributes:
+            return same
+        return attribute_key(self.attributes) == attribute_key(other.attributes)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.function, attribute_key(self.attributes)))
 
 
 class Operand:

@@ -18,7 +18,7 @@ from onnx import GraphProto, ModelProto, NodeProto, helper, load, numpy_helper, 
 import symlayout as sl
 
 EXPORTS = Path(__file__).parent.parent / "models" / "exported"
-LAWS = ("reassociate", "reciprocal", "fold-batchnorm")
+LAWS = ("reassociate", "real", "reciprocal", "fold-batchnorm")
 Edit = Callable[[GraphProto, NodeProto], None]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 from builtins import sum as sum_of
 from collections.abc import Callable, Sequence
@@ -14,6 +13,7 @@ import numpy as np
 from symlayout.compute import scalars, trace
 from symlayout.compute.elementwise import common_dtype, elementwise
 from symlayout.frontends.onnx.operator import operator, snake_case
+from symlayout.tensors.attribute_key import kept_by_attributes
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.declaration import Body
 
@@ -119,7 +119,7 @@ _ABOUT = {
 }
 
 
-@functools.cache
+@kept_by_attributes
 def _body(name: str, attributes: tuple[tuple[str, Any], ...]) -> Body:
     row = ROWS[name]
     return Body(name, row.function, attributes, symmetric=row.symmetric)

@@ -75,7 +75,8 @@ def _negative(value: Tensor, place: int, given: list[Any]) -> int:
 
 def _leaky(value: Tensor, place: int, given: list[Any]) -> int:
     (alpha,) = (v for key, v in value.body.attributes if key == "alpha") if value.body is not None else (-1.0,)
-    return int(0 <= alpha < np.inf) * _of_floats(value, place, given)
+    used = (np.float64 if value.dtype == np.float64 else np.float32)(alpha)  # as the function rounds it
+    return int(_sign(float(used)) > 0) * _of_floats(value, place, given)
 
 
 def _sum(value: Tensor, place: int, given: list[Any]) -> int:
@@ -86,9 +87,14 @@ def _difference(value: Tensor, place: int, given: list[Any]) -> int:
     return _sum(value, place, given) * (-1 if place else 1)
 
 
+def _sign(factor: float) -> int:
+    """Return the sign of a finite number that is not 0; 0 for others, whose products with infinities are NaN."""
+    return int(np.sign(factor)) if 0 < abs(factor) < np.inf else 0
+
+
 def _product(value: Tensor, place: int, given: list[Any]) -> int:
     factor = given[1 - place]
-    return int(np.sign(factor)) * int(0 < abs(factor) < np.inf) * _of_floats(value, place, given)
+    return _sign(factor) * _of_floats(value, place, given)
 
 
 def _quotient(value: Tensor, place: int, given: list[Any]) -> int:
@@ -98,7 +104,7 @@ def _quotient(value: Tensor, place: int, given: list[Any]) -> int:
 def _dequantized(value: Tensor, place: int, given: list[Any]) -> int:
     if place or value.inputs[0].dtype is None or value.inputs[0].dtype.kind not in "iu":
         return 0
-    return int(np.sign(given[1])) * int(0 < abs(given[1]) < np.inf) * _of_floats(value, place, given)
+    return _sign(given[1]) * _of_floats(value, place, given)
 
 
 def _cast(value: Tensor, place: int, given: list[Any]) -> int:

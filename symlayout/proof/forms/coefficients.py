@@ -52,6 +52,16 @@ class Coefficient:
             return False
         return bool((np.abs(a - b) <= self.errors(names) + other.errors(names)).all())
 
+    def is_other_zero(self, other: Coefficient) -> bool:
+        """Return whether both coefficients are 0 somewhere, and of another sign."""
+        names = tuple(sorted({*self.names, *other.names}))
+        a, b = self.aligned(names), other.aligned(names)
+        return bool(((a == 0) & (b == 0) & (np.signbit(a) != np.signbit(b))).any())
+
+    def signed(self, sign: int) -> Coefficient:
+        """Return the coefficient times 1 or -1."""
+        return self if sign > 0 else Coefficient(self.names, -self.array, self.error, self.real)
+
     @property
     def may_be_zero(self) -> bool:
         """Whether all numbers are 0 up to their errors."""
@@ -147,6 +157,11 @@ class Rounding:
             elif real:
                 error = np.maximum(error, self._half_ulp(array))
         return Coefficient(names, array, np.asarray(error), real)
+
+    def has(self, array: Array) -> bool:
+        """Return whether the type has all of these numbers."""
+        with np.errstate(all="ignore"):
+            return bool((array.astype(self.dtype).astype(np.float64) == array).all())
 
     def _half_ulp(self, array: Array) -> Array:
         """Return half a unit in the last place of each number, and 0 for those that the type has."""

@@ -8,6 +8,7 @@ contractions with equal forms round in different ways: `laws_of` names the laws 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import count
@@ -23,10 +24,10 @@ from symlayout.errors import InconclusiveError
 from symlayout.proof.cases.read_element import SideRead
 from symlayout.proof.compare_constants import elements_at
 from symlayout.proof.congruence import equal
-from symlayout.proof.forms.coefficients import Coefficient, Rounding, scalar
+from symlayout.proof.forms.coefficients import Coefficient, Rounding
 from symlayout.proof.forms.embedded_sums import have_other_boxes, with_larger_boxes
-from symlayout.proof.forms.real_forms import Atom, Atoms, Form, Key, UnformedError
-from symlayout.proof.laws import FOLD, REASSOCIATE, RECIPROCAL
+from symlayout.proof.forms.real_forms import COMPUTED, Atom, Atoms, Form, Key, UnformedError
+from symlayout.proof.laws import FOLD, REAL, REASSOCIATE, RECIPROCAL, SIGNED_ZERO
 from symlayout.proof.one_expression import leaves_of_one_expression
 from symlayout.proof.pull_functions import fills_of, moved, moved_values
 from symlayout.tensors.chain import Tensor
@@ -34,7 +35,7 @@ from symlayout.tensors.declaration import Body
 from symlayout.tensors.element_types import element_type
 from symlayout.tensors.uniform_constants import everywhere
 
-FORMULA = "formula"  # holds always, but not bit for bit
+FORMULA = "formula"  # needs not be granted, but does not hold bit for bit
 _STEPS, _MOST_ON_THE_WAY = 2, 8
 _DEEPEST = 12  # operations, one after the other, that are taken apart
 _FIRST_DIGIT = 500_000  # of those that boxes get here
@@ -74,20 +75,38 @@ def can_match(a: Tensor, b: Tensor, *, granted: bool) -> bool:
     return granted or any(is_fused(body) or _has_one_step(body) for body in (a.body, b.body))
 
 
-def laws_of(judge: Judge, reads: tuple[SideRead, SideRead], facts: Facts, *, granted: bool) -> frozenset[str] | None:
-    """Return the laws under which two computed elements are equal; None if that is not shown.
+def laws_of(
+    judge: Judge, reads: tuple[SideRead, SideRead], facts: Facts, *, granted: frozenset[str]
+) -> frozenset[str] | None:
+    """Return the laws under which two computed elements are equal; None if *granted* laws do not show that.
 
-    The only law is `FORMULA` if one element is a fused function and the other has its formula.  Unless laws are
-    *granted*, only what holds without a law is looked for.
+    `FORMULA` is among them, with the names of the functions after it, if a fused function is the chain that has its
+    formula.  No law is named without which the forms are equal, too.
     """
     bodies = [read.leaf.body for read in reads if read.leaf is not None]
     for fused in (0, 1):
         if is_fused(bodies[fused]) and _is_formula(judge, reads, fused, facts.fork()):
-            return frozenset({FORMULA})
+            leaf = reads[fused].leaf
+            return frozenset({FORMULA, f"{FORMULA} {leaf.name if leaf is not None else ''}"})
     if _is_one_operation(judge, reads, facts.fork()):
         return frozenset()
-    for expand in (None, 0, 1, 2) if granted else ():
-        reader = _Reader(judge, facts.fork(), reads, folds=True)
+    used = _laws_by_forms(judge, reads, facts, granted) if granted else None
+    if granted and used is None:
+        used = _laws_by_forms(judge, reads, facts, granted | {FORMULA})
+    for law in (REAL, SIGNED_ZERO, RECIPROCAL, FOLD, REASSOCIATE):
+        if used is not None and law in used:
+            with suppress(InconclusiveError):  # the goals are spent: the law is named, though it may not be needed
+                fewer = _laws_by_forms(judge, reads, facts, used - {law})
+                used = used if fewer is None else fewer
+    return used
+
+
+def _laws_by_forms(
+    judge: Judge, reads: tuple[SideRead, SideRead], facts: Facts, granted: frozenset[str]
+) -> frozenset[str] | None:
+    """Return the laws of the steps by which two elements have equal forms; None if they have not."""
+    for expand in (None, 0, 1, 2):
+        reader = _Reader(judge, facts.fork(), reads, laws=granted)
         if expand is None:
             reader.stop_at_equal(reads)
         forms = [reader.element(read, side) for side, read in enumerate(reads)]
@@ -95,12 +114,10 @@ def laws_of(judge: Judge, reads: tuple[SideRead, SideRead], facts: Facts, *, gra
             forms = [reader.expanded(f, deep=expand == 2) if expand else f for f in forms]
         except UnformedError:
             continue
-        if forms[0].is_near(forms[1]):
-            return reader.laws()
-        if expand and have_other_boxes(forms):
+        if not forms[0].is_near(forms[1]) and expand and have_other_boxes(forms):
             forms = [with_larger_boxes(f, reader, reader.extents()) for f in forms]
-            if forms[0].is_near(forms[1]):
-                return reader.laws()
+        if forms[0].is_near(forms[1]) and (FOLD not in reader.atoms.used or reader.atoms.computed):
+            return reader.laws()
     return None
 
 
@@ -132,12 +149,15 @@ def _has_one_step(body: Body) -> bool:
 
 def _is_formula(judge: Judge, reads: tuple[SideRead, SideRead], fused: int, facts: Facts) -> bool:
     """Return whether one element is a fused function of what the other element computes in several steps."""
+    functions = [read.leaf.body.function for read in reads if read.leaf is not None and read.leaf.body is not None]
+    if functions[0] is functions[1]:  # with other attributes, a function is another one, and no formula of it
+        return False
     reader = _Reader(judge, facts, reads)
     made = reader.of_body(reads[fused], fused, stop=True)
     if made is None or reader.atoms.steps < 2:
         return False
     other = reader.element(reads[1 - fused], 1 - fused)
-    return made.is_near(other) and not reader.atoms.folded
+    return made.is_near(other) and not reader.atoms.computed
 
 
 def _is_one_operation(judge: Judge, reads: tuple[SideRead, SideRead], facts: Facts) -> bool:
@@ -179,13 +199,17 @@ class _Reader:
     depth: int
     memo: dict[tuple[int, tuple[Any, ...], int], Form]
     kept: list[Any]
+    fused: set[str]
 
-    def __init__(self, judge: Judge, facts: Facts, reads: Sequence[SideRead], *, folds: bool = False) -> None:
+    def __init__(
+        self, judge: Judge, facts: Facts, reads: Sequence[SideRead], *, laws: frozenset[str] | None = None
+    ) -> None:
         leaf = reads[0].leaf
         assert leaf is not None
         self.judge, self.facts = judge, facts
-        self.atoms = Atoms(self._same, Rounding(np.dtype(leaf.dtype or np.float64), folds))
-        self.stops, self.boxes, self.memo, self.kept, self.depth = [], {}, {}, [], 0
+        dtype = np.dtype(leaf.dtype or np.float64)
+        self.atoms = Atoms(self._same, Rounding(dtype, folds=laws is not None), laws)
+        self.stops, self.boxes, self.memo, self.kept, self.depth, self.fused = [], {}, {}, [], 0, set()
 
     # ------------------------------------------------------------------ elements
 
@@ -234,8 +258,8 @@ class _Reader:
             found = elements_at(leaf.values, read.coords, self.facts) if leaf.values.dtype.kind in "fiu" else None
             if found is not None:
                 names, array = found
-                error = np.asarray(leaf.rounding if self.atoms.rounding.folds else 0.0)
-                self.atoms.folded |= bool(error)
+                folds = self.atoms.laws is not None and bool(leaf.rounding) and self.atoms.may(COMPUTED)
+                error = np.asarray(leaf.rounding if folds else 0.0)
                 return self.atoms.number(Coefficient(names, array.astype(np.float64), error))
         atom = Atom("read", (side, read))
         if self.depth > _DEEPEST:
@@ -259,6 +283,10 @@ class _Reader:
             return None
         if any(v.dtype != node.dtype and _is_float(v) for v in node.inputs):
             return None  # a conversion rounds
+        if self.atoms.laws is not None and is_fused(body) and not stop:
+            if FORMULA not in self.atoms.laws:
+                return None
+            self.fused.add(f"{FORMULA} {node.name}")
         at, place = read.coords[: node.batch], read.coords[node.batch :]
         operands: list[Form] = []
         try:
@@ -333,22 +361,34 @@ class _Reader:
 
         If *deep*, what they add is taken apart, too.
         """
-        total = Form(self.atoms, {})
+        if not self.atoms.may("terms in another order", of_constant=True):
+            return form
+        kept: dict[Key, Coefficient] = {}
+        sums: list[Form] = []
         for (powers, box), value in form.terms.items():
-            factor = Form(self.atoms, {((), box): value})
-            written = bool(box)
-            for number, exponent in powers:
+            made, rest = None, list(powers)
+            for number, exponent in powers if not box else ():
                 atom = self.atoms.found[number]
-                made = None
-                if not written and exponent == 1 and atom.kind in ("read", "sum", "mean"):
+                if exponent == 1 and atom.kind in ("read", "sum", "mean"):
                     one, other = atom.content
-                    made = self._sum(other, one, deep) if atom.kind == "read" else _sum_of_terms(one, other)
+                    made = self._sum(other, one, deep) if atom.kind == "read" else self._sum_of_terms(one, other)
                     if atom.kind == "mean" and made is not None:
                         size = prod(e if isinstance(e, int) else 0 for _, e in other)
                         made = made / size if size else None
-                    written = made is not None
-                factor *= made or Form(self.atoms, {(((number, exponent),), ()): scalar(1)})
-            total += factor
+                    if made is not None:
+                        rest.remove((number, exponent))
+                        break
+            if made is None:
+                kept[powers, box] = value
+            else:
+                sums.append(
+                    made
+                    if not rest and value.is_unit and value.array.item() == 1
+                    else Form(self.atoms, {(tuple(rest), ()): value}) * made
+                )
+        total = Form(self.atoms, kept)
+        for made in sums:
+            total += made
         return total
 
     def _sum(self, read: SideRead, side: int, deep: bool) -> Form | None:
@@ -366,13 +406,27 @@ class _Reader:
             elif deep or found.leaf is None or found.leaf.values is not None:
                 form = self.element(found, side)
             product *= self.atoms.form(Atom("view", (side, view, coords))) if form is None else form
-        over = tuple(sorted(str(digit) for digit, _ in box if digit != 0))
-        terms: dict[Key, Coefficient] = {}
-        for (powers, inner), value in product.terms.items():
-            if inner:
-                return None
-            terms[powers, over] = value
-        return Form(self.atoms, terms)
+        over = self._over([str(digit) for digit, _ in box if digit != 0])
+        if any(inner for _, inner in product.terms) or not self._may_part(product):
+            return None
+        return Form(self.atoms, {(powers, over): value for (powers, _), value in product.terms.items()})
+
+    def _over(self, digits: list[str]) -> tuple[str, ...]:
+        """Return the digits that terms are added over: in order, if that matters."""
+        laws = self.atoms.laws
+        return tuple(digits if laws is not None and REASSOCIATE not in laws else sorted(digits))
+
+    def _sum_of_terms(self, inner: Form, box: Sequence[tuple[str, Extent]]) -> Form | None:
+        """Return the sum of a form over a box as the sums of its terms; None if one of these is a sum already."""
+        over = self._over([digit for digit, extent in box if extent != 1])
+        if any(other for _, other in inner.terms) or not self._may_part(inner):
+            return None
+        return Form(self.atoms, {(powers, over): value for (powers, _), value in inner.terms.items()})
+
+    def _may_part(self, form: Form) -> bool:
+        """Return whether what a sum adds up may be parted into its terms."""
+        free = sum(bool(powers) for powers, _ in form.terms)
+        return len(form.terms) < 2 or self.atoms.may("terms in another order", of_constant=free < 2)
 
     def _padded(self, view: Tensor, side: int, coords: Sequence[Extent]) -> Form | None:
         """Return the form of a function's value that is padded with 0; None if the pads are not those of operands.
@@ -390,7 +444,8 @@ class _Reader:
         constants = [everywhere([operand]) for operand in leaf.inputs]
         free = [k for k, c in enumerate(constants) if c is None]
         for padded in (*([k] for k in free), free):
-            if _is_zero(leaf, padded, constants):
+            finite = all(is_finite(leaf.inputs[k]) for k in free if k not in padded)
+            if _is_zero(leaf, padded, constants) and (finite or self.atoms.may("a product with 0")):
                 operands = self._operands_of_padded(view, leaf, padded, side, coords)
                 if operands is not None:
                     assert leaf.body is not None
@@ -449,18 +504,12 @@ class _Reader:
 
     def laws(self) -> frozenset[str]:
         """Return the laws under which elements with equal forms are equal as floats."""
-        found = {FOLD} if self.atoms.folded else set()
-        if self.atoms.divided:
-            found.add(RECIPROCAL)
-        return frozenset(found or {REASSOCIATE})
+        return frozenset(self.atoms.used | ({FORMULA, *self.fused} if self.fused else set()))
 
 
-def _sum_of_terms(inner: Form, box: Sequence[tuple[str, Extent]]) -> Form | None:
-    """Return the sum of a form over a box as the sums of its terms; None if one of these is a sum already."""
-    over = tuple(sorted(digit for digit, extent in box if extent != 1))
-    if any(other for _, other in inner.terms):
-        return None
-    return Form(inner.atoms, {(powers, over): value for (powers, _), value in inner.terms.items()})
+def is_finite(view: Tensor) -> bool:
+    """Return whether a view reads finite constants alone."""
+    return all(x.values is not None and bool(np.isfinite(x.values).all()) for x in view.leaves())
 
 
 def _is_zero(value: Tensor, padded: Sequence[int], constants: Sequence[Any]) -> bool:

@@ -17,7 +17,7 @@ from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent, names_of, substitute, symbol
 from symlayout.proof.cases.read_element import SideRead
 from symlayout.proof.forms.coefficients import Coefficient
-from symlayout.proof.forms.real_forms import Atom, Atoms, Form, Key, UnformedError
+from symlayout.proof.forms.real_forms import COMPUTED, Atom, Atoms, Form, Key, UnformedError
 from symlayout.tensors.chain import Tensor
 
 _MOST_PLACES = 100  # of a larger box, at which the element of a smaller one is looked for
@@ -81,7 +81,8 @@ def _embedded(key: Key, value: Coefficient, wide: Key, reader: FormReader, exten
         except UnformedError:
             continue
         if found is not None and found.is_near(wanted):
-            reader.atoms.folded = True
+            if not reader.atoms.may(COMPUTED) or not reader.atoms.may("a product with 0"):
+                return None
             renamed = {at: name for name, at in place if isinstance(at, str) and at in key[1]}
             moved = _renamed(value, renamed)
             others = tuple((name, at) for name, at in place if renamed.get(str(at)) != name)
