@@ -131,6 +131,9 @@ JOINS: dict[Callable[..., Any], Callable[..., Any]] = {
 """The folds, and what makes the fold of all terms from the folds of two parts."""
 
 
+_EXACT_OF_INTEGERS = (total, product, sum_of_absolutes, sum_of_squares, root_of_squares, log_of_sum)
+
+
 def reduced(
     x: Tensor,
     axes: Sequence[int],
@@ -154,6 +157,7 @@ def reduced(
     order = [*kept, *sorted(axes)]
     view = x if order == list(range(x.rank)) else transpose(x, order)
     joins = JOINS.get(function)
+    exact = exact or (function in _EXACT_OF_INTEGERS and x.dtype is not None and x.dtype.kind in "iub")
     kind = {"commutative": commutative, "exact": exact, "idempotent": function in (greatest, least)}
     body = Body(function.__name__, function, attributes, over=True, joins=joins, **kind)
     made = compute(body, [view], batch=len(kept), dtype=x.dtype)

@@ -79,7 +79,7 @@ class _Pull:
         """Return *t*, whose movement has fills, with its function outermost; None if that does not make these fills."""
         if not _moves_values(t):
             return None
-        leaves = _read(t)
+        leaves = read_leaves(t)
         body = leaves[0].body
         assert body is not None
         operands = [[x.inputs[k] for x in leaves] for k in range(len(leaves[0].inputs))]
@@ -96,7 +96,7 @@ class _Pull:
         return self._computed(leaves[0], views, t.rank)
 
     def _outermost(self, ts: tuple[Tensor, ...]) -> list[Tensor]:
-        leaves = [_read(t) for t in ts]
+        leaves = [read_leaves(t) for t in ts]
         views = []
         for k in range(len(leaves[0][0].inputs)):
             there = [
@@ -154,13 +154,13 @@ def moved_values(t: Tensor) -> list[Tensor]:
     """Return the values of one function of single elements that the movement *t* reads; none if it reads others."""
     if t.declared is None or not _moves_values(t):
         return []
-    leaves = _read(t)
+    leaves = read_leaves(t)
     return leaves if leaves[0].body is not None and not leaves[0].body.over else []
 
 
 def _moves_values(t: Tensor) -> bool:
     """Return whether *t* moves values of one function, all axes of which are batch axes, and nothing else."""
-    leaves = _read(t)
+    leaves = read_leaves(t)
     if not leaves or leaves[0].body is None or (leaves[0].body.over and not _read_one_box(t, leaves)):
         return False
     first = leaves[0]
@@ -191,7 +191,7 @@ def constant_of_shape(views: Sequence[Tensor], t: Tensor) -> Tensor | None:
     """Return the element that all *views* read everywhere in the shape of *t*; None if there is no such element."""
     if everywhere(views) is None:
         return None
-    (leaf,) = _read(views[0])[:1]
+    (leaf,) = read_leaves(views[0])[:1]
     try:
         one = leaf if not leaf.rank else reshape(getitem(leaf, (slice(0, 1),) * leaf.rank), ())
         return broadcast_to(one, t.shape)
@@ -199,7 +199,7 @@ def constant_of_shape(views: Sequence[Tensor], t: Tensor) -> Tensor | None:
         return None
 
 
-def _read(t: Tensor) -> list[Tensor]:
+def read_leaves(t: Tensor) -> list[Tensor]:
     """Return the leaves that elements are read from; operations may have others for their extents."""
     reached = {id(t)}
     for node in reversed(t.nodes()):

@@ -437,7 +437,7 @@ def _are_near(a: Array, b: Array) -> bool:
         )
 
 
-def judged(seed: int, budget: int = 30) -> tuple[str, str]:
+def judged(seed: int, budget: int = 4) -> tuple[str, str]:
     """Return the outcome of one pair, and a text if it is wrong."""
     d = Draw(seed)
     first = d.expression(d.random.randint(1, 4))
@@ -458,7 +458,7 @@ def judged(seed: int, budget: int = 30) -> tuple[str, str]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            proof = sl.prove_equal(left, right, laws=laws, budget=budget)
+            proof = sl.prove_equal(left, right, laws=laws, budget=budget, time_limit=2)
     except sl.SymlayoutError as error:
         return f"error {type(error).__name__}", ""
     except Exception as error:
@@ -478,6 +478,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
+    sl.limits.decision_goals = 1000
     counts: Counter[str] = Counter()
     end, seed = time.monotonic() + given.seconds, given.seed
     while time.monotonic() < end:

@@ -20,6 +20,7 @@ import numpy as np
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.floor_normal_form import digit_name
 from symlayout.algebra.polynomial import Extent, names_of, symbol
+from symlayout.compute.elementwise import broadcast_jointly
 from symlayout.errors import InconclusiveError
 from symlayout.proof.cases.read_element import SideRead
 from symlayout.proof.compare_constants import elements_at
@@ -29,7 +30,7 @@ from symlayout.proof.forms.embedded_sums import have_other_boxes, with_larger_bo
 from symlayout.proof.forms.real_forms import COMPUTED, Atom, Atoms, Form, Key, UnformedError
 from symlayout.proof.laws import FOLD, REAL, REASSOCIATE, RECIPROCAL, SIGNED_ZERO
 from symlayout.proof.one_expression import leaves_of_one_expression
-from symlayout.proof.pull_functions import fills_of, moved, moved_values
+from symlayout.proof.pull_functions import fills_of, moved, moved_values, read_leaves
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.declaration import Body
 from symlayout.tensors.element_types import element_type
@@ -444,8 +445,10 @@ class _Reader:
         constants = [everywhere([operand]) for operand in leaf.inputs]
         free = [k for k, c in enumerate(constants) if c is None]
         for padded in (*([k] for k in free), free):
-            finite = all(is_finite(leaf.inputs[k]) for k in free if k not in padded)
-            if _is_zero(leaf, padded, constants) and (finite or self.atoms.may("a product with 0")):
+            others = [leaf.inputs[k] for k in free if k not in padded]
+            # 0 is multiplied with finite constants, or with what has no element there, so that nothing is multiplied
+            is_zero = all(is_finite(v) or _has_each_element(v) for v in others)
+            if _is_zero(leaf, padded, constants) and (is_zero or self.atoms.may("a product with 0")):
                 operands = self._operands_of_padded(view, leaf, padded, side, coords)
                 if operands is not None:
                     assert leaf.body is not None
@@ -509,7 +512,16 @@ class _Reader:
 
 def is_finite(view: Tensor) -> bool:
     """Return whether a view reads finite constants alone."""
-    return all(x.values is not None and bool(np.isfinite(x.values).all()) for x in view.leaves())
+    found = read_leaves(view)
+    return all(x.values is not None and bool(np.isfinite(x.values).all()) for x in found)
+
+
+def _has_each_element(view: Tensor) -> bool:
+    """Return whether an operand is read at the coordinates of the value: it is not repeated along an axis."""
+    if view.declared is None:
+        return True
+    source = view.inputs[view.declared.cases[0].source]
+    return view.name == broadcast_jointly.__name__ and source.extents == view.extents
 
 
 def _is_zero(value: Tensor, padded: Sequence[int], constants: Sequence[Any]) -> bool:
