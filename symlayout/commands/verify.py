@@ -50,6 +50,7 @@ def run(arguments: argparse.Namespace) -> Report:
         "point": None if found.point is None else {str(dim): value for dim, value in found.point.items()},
         "laws": list(found.laws),
         "formulas": list(found.formulas),
+        "formula_values": found.formula_values,
         "differences": {name: list(pair) for name, pair in found.differences.items()},
         "region": None if found.region is None else list(found.region),
         "witness": None

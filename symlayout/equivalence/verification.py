@@ -189,11 +189,21 @@ class Verification:
     @property
     def formulas(self) -> tuple[str, ...]:
         """With PROVED, the fused functions that stand for chains with their formulas: these may differ by rounding."""
+        return tuple(sorted({name for attempt in self._attempts() for name in attempt.fused}))
+
+    def _attempts(self) -> tuple[Congruence, ...]:
         if self.claim is None:
             return ()
         without = self.claim.without
-        known = self.claim.known if without is None else (*self.claim.known, *without.known)
-        return tuple(sorted({name for attempt in known for name in attempt.fused}))
+        return self.claim.known if without is None else (*self.claim.known, *without.known)
+
+    @cached_property
+    def formula_values(self) -> dict[str, str]:
+        """At which special values each of `formulas` and the chain with its formula part, as text; empty if nowhere.
+
+        Both are evaluated at 0.0, -0.0, the infinities and NaN, as operands.
+        """
+        return {name: text for attempt in self._attempts() for name, text in attempt.formula_texts().items()}
 
     @cached_property
     def differences(self) -> dict[str, tuple[float, float]]:
@@ -248,6 +258,7 @@ class Verification:
             lines.append(f"  under the laws: {', '.join(self.laws)}")
         if self.formulas:
             lines.append(f"  equal by formula: {', '.join(self.formulas)} (rounding may differ)")
+            lines += [f"    {one_line(name)}: {text}" for name, text in self.formula_values.items() if text]
         for name, (absolute, relative) in self.differences.items() if self.laws else ():
             lines.append(
                 f"  at sampled inputs, {one_line(name)} differs by {absolute:.1e}, {relative:.1e} of its largest value"

@@ -37,6 +37,7 @@ from symlayout.proof.congruence import (
 )
 from symlayout.proof.fills.covered_terms import Views, are_of_one_value, may_be_covered
 from symlayout.proof.forms.compare_forms import FORMULA, can_match, is_finite, laws_of
+from symlayout.proof.forms.special_values import Formula
 from symlayout.proof.laws import FOLD, LAWS, REAL, REASSOCIATE
 from symlayout.proof.one_expression import Pairs, leaves_of_one_expression, parts_of_one_expression
 from symlayout.proof.pull_functions import fills_of
@@ -343,6 +344,10 @@ class Decision(ReadDecision):
         except (OpenSign, Stuck, InconclusiveError):
             return False
         return True
+
+    def note_formula(self, formula: Formula) -> None:
+        """Keep what was shown to be a fused function and the chain with its formula."""
+        self.congruence.chains.setdefault(formula.function.name, formula)
 
     def same_views(self, v: Tensor, w: Tensor, at: Sequence[Extent], bt: Sequence[Extent], facts: Facts) -> bool:
         """Return whether two views are proved to be equal at these coordinates."""

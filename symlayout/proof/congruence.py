@@ -17,6 +17,7 @@ from symlayout.budgets import limits
 from symlayout.errors import SymlayoutError
 from symlayout.proof.bijections import Bijection, bijections
 from symlayout.proof.cases.sampled_values import SampledValues
+from symlayout.proof.forms.special_values import Formula, parts_at
 from symlayout.proof.laws import REASSOCIATE
 from symlayout.tensors.chain import Tensor
 
@@ -66,6 +67,8 @@ class Congruence:
         Whether a pair of movements is equal at every coordinate.
     fused : set of str
         The names of fused functions that were shown to be chains with their formulas.
+    chains : dict
+        The first chain that is each fused function, by the function's name.
     skipped : bool
         Whether a law might help that is not granted.
     direct : bool
@@ -85,6 +88,7 @@ class Congruence:
     formulas: dict[tuple[int, int, tuple[int, ...]], frozenset[str] | None] = field(default_factory=dict)
     parts: dict[tuple[int, int], bool] = field(default_factory=dict)
     fused: set[str] = field(default_factory=set)
+    chains: dict[str, Formula] = field(default_factory=dict)
     skipped: bool = False
     direct: bool = False
     spent: int = 0
@@ -92,6 +96,14 @@ class Congruence:
     forms: dict[int, tuple[Tensor, Any]] = field(default_factory=dict)  # what operations read, by ``id``
     kept: list[Tensor] = field(default_factory=list)  # keeps the tensors alive whose ids are in `known`
     samples: SampledValues | None = None
+
+    def formula_texts(self) -> dict[str, str]:
+        """Return for each fused function at which special values it and a chain with its formula part, as text."""
+        found = {name: parts_at(self.chains[name]) if name in self.chains else None for name in sorted(self.fused)}
+        return {
+            name: "special values not compared" if parts is None else f"part at {'; '.join(parts)}" if parts else ""
+            for name, parts in found.items()
+        }
 
     def differ(self, a: Tensor, b: Tensor, order: Sequence[int]) -> bool:
         """Return whether a pair is seen not to be equal at one size, which is looked at once goals were spent in vain.

@@ -203,7 +203,21 @@ class Proof:
         """Return the derivation as text: the sizes, both sides step by step, and the conclusion."""
         from symlayout.proof.proof_text import explain
 
-        return explain(*self._sides, self._facts, str(self))
+        return "\n".join([explain(*self._sides, self._facts, str(self)), *self._terms()])
+
+    @property
+    def formulas(self) -> tuple[str, ...]:
+        """With PROVED, the fused functions that stand for chains with their formulas: these may differ by rounding."""
+        proved = self.verdict is Verdict.PROVED and self._known is not None
+        return tuple(sorted(self._known.fused)) if proved and self._known is not None else ()
+
+    def _terms(self) -> list[str]:
+        """Return by what the sides are equal other than bit for bit, as lines of text."""
+        lines = [f"  under the laws: {', '.join(self.laws)}"] if self.laws else []
+        if self.formulas and self._known is not None:
+            lines.append(f"  equal by formula: {', '.join(self.formulas)} (rounding may differ)")
+            lines += [f"    {name}: {text}" for name, text in self._known.formula_texts().items() if text]
+        return lines
 
     def latex(self) -> str:
         """Return the derivation in LaTeX, as one ``aligned`` block."""

@@ -28,6 +28,7 @@ from symlayout.proof.congruence import equal
 from symlayout.proof.forms.coefficients import Coefficient, Rounding
 from symlayout.proof.forms.embedded_sums import have_other_boxes, with_larger_boxes
 from symlayout.proof.forms.real_forms import COMPUTED, Atom, Atoms, Form, Key, UnformedError
+from symlayout.proof.forms.special_values import Formula
 from symlayout.proof.laws import FOLD, REAL, REASSOCIATE, RECIPROCAL, SIGNED_ZERO
 from symlayout.proof.one_expression import leaves_of_one_expression
 from symlayout.proof.pull_functions import fills_of, moved, moved_values, read_leaves
@@ -57,6 +58,9 @@ class Judge(Protocol):
 
     def same_elements(self, a: SideRead, b: SideRead, facts: Facts) -> bool:
         """Return whether two reads are proved to be equal."""
+
+    def note_formula(self, formula: Formula) -> None:
+        """Keep what was shown to be a fused function and the chain with its formula."""
 
     def same_views(self, v: Tensor, w: Tensor, at: Sequence[Extent], bt: Sequence[Extent], facts: Facts) -> bool:
         """Return whether two views are proved to be equal at these coordinates."""
@@ -157,8 +161,16 @@ def _is_formula(judge: Judge, reads: tuple[SideRead, SideRead], fused: int, fact
     made = reader.of_body(reads[fused], fused, stop=True)
     if made is None or reader.atoms.steps < 2:
         return False
+    reader.met = {}
     other = reader.element(reads[1 - fused], 1 - fused)
-    return made.is_near(other) and not reader.atoms.computed
+    if not made.is_near(other) or reader.atoms.computed:
+        return False
+    function, chain = reads[fused].leaf, reads[1 - fused].leaf
+    assert function is not None
+    assert chain is not None
+    operands = tuple((stop.content[1].leaf, x) for stop, x in reader.met.values())
+    judge.note_formula(Formula(function, chain, operands))
+    return True
 
 
 def _is_one_operation(judge: Judge, reads: tuple[SideRead, SideRead], facts: Facts) -> bool:
@@ -201,6 +213,7 @@ class _Reader:
     memo: dict[tuple[int, tuple[Any, ...], int], Form]
     kept: list[Any]
     fused: set[str]
+    met: dict[int, tuple[Atom, Tensor]]
 
     def __init__(
         self, judge: Judge, facts: Facts, reads: Sequence[SideRead], *, laws: frozenset[str] | None = None
@@ -210,7 +223,8 @@ class _Reader:
         self.judge, self.facts = judge, facts
         dtype = np.dtype(leaf.dtype or np.float64)
         self.atoms = Atoms(self._same, Rounding(dtype, folds=laws is not None), laws)
-        self.stops, self.boxes, self.memo, self.kept, self.depth, self.fused = [], {}, {}, [], 0, set()
+        self.stops, self.boxes, self.memo, self.kept, self.depth = [], {}, {}, [], 0
+        self.fused, self.met = set(), {}
 
     # ------------------------------------------------------------------ elements
 
@@ -267,6 +281,7 @@ class _Reader:
             return self.atoms.form(atom)
         for stop in self.stops:
             if stop.kind == "read" and self._same(stop, atom):
+                self.met[id(leaf)] = stop, leaf
                 return self.atoms.form(stop)
         return (self.of_body(read, side) if leaf.body is not None else None) or self.atoms.form(atom)
 
