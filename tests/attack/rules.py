@@ -28,8 +28,10 @@ DTYPES = ("float32", "float32", "float32", "float16", "float64", "int32", "int8"
 SIZES = ((2, 3), (1, 1), (3, 1), (1, 2), (0, 2), (2, 0), (3, 3))
 PLAIN = (0.0, -0.0, 1.0, -1.0, 0.5, 2.0, 3.0, -2.0)
 SPECIAL = (np.inf, -np.inf, np.nan, 1e-45, 3e38, -3e38, 1e-7)
-EXACT = frozenset(["add", "sub", "mul", "neg", "max", "min", "abs", "relu", "clip", "where", "floor", "ceil", "round", "transpose", "flip", "roll", "concat", "pad", "slice"]) | {
-    "reduce_max", "reduce_min", "reduce_sum", "in", "const", "twice", "drop", "gather",
+EXACT = {
+    "add", "sub", "mul", "neg", "max", "min", "abs", "relu", "where", "floor", "ceil", "round", "transpose",
+    "flip", "roll", "concat", "pad", "slice", "twice", "tile", "square", "reduce_max", "reduce_min",
+    "reduce_sum", "reduce_l1", "reduce_prod", "reduce_sum_square", "in", "const",
 }  # fmt: skip
 
 
@@ -201,7 +203,7 @@ def _exchanged(d: Draw, e: Node) -> Node | None:
 
 
 def _grouped(d: Draw, e: Node) -> Node | None:
-    """(a . b) . c and a . (b . c), also where the operations are two."""
+    """Return (a . b) . c as a . (b . c), also where the operations are two."""
     if len(e.args) == 2 and e.op in BINARY and e.args[0].op in BINARY and len(e.args[0].args) == 2:
         (inner, c) = e.args
         if inner.op == e.op or d.random.random() < 0.3:
@@ -230,7 +232,7 @@ def _twice(d: Draw, e: Node) -> Node | None:
 
 
 def _swapped(d: Draw, e: Node) -> Node | None:
-    """f(g(x)) and g(f(x))."""
+    """Return f(g(x)) as g(f(x))."""
     if len(e.args) == 1 and len(e.args[0].args) == 1:
         inner = e.args[0]
         return inner._replace(args=(e._replace(args=inner.args),))
@@ -238,7 +240,7 @@ def _swapped(d: Draw, e: Node) -> Node | None:
 
 
 def _through(d: Draw, e: Node) -> Node | None:
-    """f(g(x), c) and g(f(x, c))."""
+    """Return f(g(x), c) as g(f(x, c))."""
     if len(e.args) == 2 and "const" in (e.args[0].op, e.args[1].op):
         k = int(e.args[0].op == "const")
         inner = e.args[k]
@@ -250,7 +252,7 @@ def _through(d: Draw, e: Node) -> Node | None:
 
 
 def _outwards(d: Draw, e: Node) -> Node | None:
-    """g(f(x, c)) and f(g(x), c); g(f(x, y)) and f(g(x), g(y))."""
+    """Return g(f(x, c)) as f(g(x), c), and g(f(x, y)) as f(g(x), g(y))."""
     if len(e.args) == 1 and len(e.args[0].args) == 2 and e.args[0].op in BINARY:
         inner = e.args[0]
         return inner._replace(args=tuple(a if a.op == "const" else e._replace(args=(a,)) for a in inner.args))
@@ -385,12 +387,12 @@ def inputs(values: Array, shape: tuple[int, int], rng: Any, uniform: bool) -> di
 def value(t: Any, arrays: dict[str, Array], shape: tuple[int, int]) -> Array | None:
     """Return what the interpreter gives; None if these sizes are not valid."""
     names = {leaf.name for leaf in t.arguments()}
-    dims = {s: n for s, n in zip(sl.dims("N C"), shape, strict=True)}
+    given: dict[str, Any] = {name: arrays[name] for name in names}
+    if not names:  # then only its shape has dims
+        known = {str(s) for e in t.shape for s in getattr(e, "free_symbols", ())}
+        given["dims"] = {s: n for s, n in zip(sl.dims("N C"), shape, strict=True) if str(s) in known}
     try:
-        known = {
-            k: v for k, v in dims.items() if str(k) in {str(s) for e in t.shape for s in getattr(e, "free_symbols", ())}
-        }
-        return np.asarray(sl.interpret(t, **{n: arrays[n] for n in names}, **({"dims": known} if not names else {})))
+        return np.asarray(sl.interpret(t, **given))
     except (sl.ShapeError, sl.InconclusiveError):
         return None
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 import inspect
 import itertools
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 
 import symlayout as sl
-from symlayout.compute import along_axis, pooling, reductions
+from symlayout.compute import along_axis, pooling, reductions, trace
 from symlayout.compute.contractions import SUM_OF_PRODUCTS
 from symlayout.frontends.onnx import elementwise
 from symlayout.frontends.onnx import reductions as onnx_reductions
@@ -140,7 +141,7 @@ def test_operands_of_symmetric_functions_may_be_exchanged(dtype: str) -> None:
     applied = set()
     x, y = (a.ravel() for a in np.meshgrid(specials(dtype), specials(dtype)))
     rows = [(name, row.function) for name, row in elementwise.ROWS.items() if row.symmetric]
-    rows += [("Max", elementwise.trace.larger), ("Min", elementwise.trace.smaller)]
+    rows += [("Max", trace.larger), ("Min", trace.smaller)]
     for name, function in rows:
         try:
             with np.errstate(all="ignore"):
@@ -192,16 +193,14 @@ def monotone(dtype: str) -> Iterator[sl.Tensor]:
     for c in specials(dtype):
         k = sl.constant(np.array(c))
         for name in ("add", "sub", "mul", "div", "max", "min", "pow"):
-            made += [lambda name=name, k=k: getattr(op, name)(x, k), lambda name=name, k=k: getattr(op, name)(k, x)]
-        for name in ("leaky_relu", "elu", "thresholded_relu", "celu"):
-            made.append(lambda name=name, c=c: getattr(op, name)(x, alpha=float(c)))
-    made += [lambda alpha=alpha: op.leaky_relu(x, alpha=alpha) for alpha in (1e-50, 1e300, 0.25)]
-    made += [
-        lambda name=name: getattr(op, name)(x) for name in ("relu", "ceil", "floor", "round", "neg", "abs", "sign")
-    ]
-    made += [lambda to=to: op.cast(x, to) for to in DTYPES]
-    scales = specials("float32")
-    made += [lambda s=s: op.dequantize_linear(x, number(s), number(0, dtype)) for s in scales]
+            made += [partial(getattr(op, name), *pair) for pair in ((x, k), (k, x))]
+        made += [
+            partial(getattr(op, name), x, alpha=float(c)) for name in ("leaky_relu", "elu", "thresholded_relu", "celu")
+        ]
+    made += [partial(op.leaky_relu, x, alpha=alpha) for alpha in (1e-50, 1e300, 0.25)]
+    made += [partial(getattr(op, name), x) for name in ("relu", "ceil", "floor", "round", "neg", "abs", "sign")]
+    made += [partial(op.cast, x, to) for to in DTYPES]
+    made += [partial(op.dequantize_linear, x, number(scale)) for scale in specials("float32")]
     for make in made:
         try:
             with np.errstate(all="ignore"):
@@ -302,11 +301,11 @@ def test_a_function_that_is_taken_out_returns_its_operand_bit_for_bit(dtype: str
 
 X, Y, Z = (sl.tensor("N", "float32", name=name) for name in "xyz")
 M, W = sl.tensor("N, C", "float32", name="m"), sl.tensor("C, K", "float32", name="w")
-SCALE, WEIGHTS = (np.float32([0.3, 0.7, 1.1]), np.float32([[1.3, 2.1], [0.7, 0.2], [0.1, 5.3]]))
+SCALE, WEIGHTS = (np.array(v, np.float32) for v in ([0.3, 0.7, 1.1], [[1.3, 2.1], [0.7, 0.2], [0.1, 5.3]]))
 T = sl.tensor("N, 3", "float32", name="t")
-KERNEL = np.float32(np.arange(1, 10)).reshape(1, 1, 3, 3) / 7
+KERNEL = np.arange(1, 10, dtype=np.float32).reshape(1, 1, 3, 3) / 7
 IMAGE = sl.tensor("N, 1, H, W", "float32", name="image")
-POINT = np.float32([[[[0.3]]]])
+POINT = np.full((1, 1, 1, 1), 0.3, np.float32)
 STEPS: dict[str, tuple[sl.Tensor, sl.Tensor, tuple[str, ...]]] = {
     "terms in another order": (op.add(op.add(X, Y), Z), op.add(X, op.add(Y, Z)), ("reassociate",)),
     "factors in another order": (op.mul(op.mul(X, Y), Z), op.mul(X, op.mul(Y, Z)), ("reassociate",)),

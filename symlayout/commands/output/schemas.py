@@ -271,6 +271,7 @@ SCHEMAS: dict[str, Schema] = {
             "point": _or_null(_map(_INT, "proved: sizes for which both models are valid, by dim")),
             "laws": _list(_TEXT, "the granted laws that were needed"),
             "formulas": _list(_TEXT, "the fused functions that stand for chains: rounding may differ"),
+            "formula_values": _map(_TEXT, "at which special values each of them and its chain part; empty if nowhere"),
             "differences": _map(
                 _list(_is("number", "at sampled inputs"), "the largest difference, and its part of the largest value"),
                 "by how much each output differs, where laws or formulas were needed",
