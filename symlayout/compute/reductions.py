@@ -14,6 +14,7 @@ from symlayout.ops.transpose import transpose
 from symlayout.tensors.chain import Applicable, Tensor
 from symlayout.tensors.computation import compute
 from symlayout.tensors.declaration import Body
+from symlayout.tensors.element_types import end_of_type
 
 Array = np.ndarray[Any, Any]
 Axes = tuple[int, ...]
@@ -62,29 +63,12 @@ def least(x: Array, axes: Axes) -> Array:
 def _extreme(ufunc: Any, x: Array, axes: Axes, *, least: bool) -> Array:
     if x.dtype.kind == "O":
         return np.asarray(x.max(axes) if least else x.min(axes))
-    found = fold(ufunc, x, axes, _end(x.dtype, lowest=least), exact=True)
+    found = fold(ufunc, x, axes, end_of_type(x.dtype, lowest=least), exact=True)
     if x.dtype.kind not in "fV":  # a type of ml_dtypes is V
         return found
     sign = 1 if least else -1  # of zeros, 0.0 is the maximum and -0.0 the minimum: as sums of zeros have it
     zero = fold(np.add, np.where(x == 0, x * sign, -x.dtype.type(0)), axes, -0.0, exact=True) * sign
     return np.where(found == 0, zero, found)
-
-
-def _end(dtype: Any, *, lowest: bool) -> Any:
-    """Return the least or the largest value of a type: an infinity if it has one."""
-    if dtype.kind == "b":
-        return not lowest
-    if dtype.kind == "f" or is_narrow(dtype):
-        infinity = dtype.type(-np.inf if lowest else np.inf)
-        if infinity == infinity:  # some narrow types have NaN in its place
-            return infinity
-    if dtype.kind in "iu":
-        info: Any = np.iinfo(dtype)
-    else:
-        import ml_dtypes
-
-        info = ml_dtypes.finfo(dtype)
-    return info.min if lowest else info.max
 
 
 def sum_of_absolutes(x: Array, axes: Axes) -> Array:

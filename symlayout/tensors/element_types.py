@@ -160,6 +160,24 @@ def _extended(name: str) -> Any:
     return getattr(ml_dtypes, name, name)
 
 
+def end_of_type(dtype: np.dtype[Any], *, lowest: bool) -> Any:
+    """Return the least or the greatest value of a type: an infinity if it has one.
+
+    >>> end_of_type(np.dtype("int8"), lowest=True), float(end_of_type(np.dtype("float16"), lowest=False))
+    (-128, inf)
+    """
+    if dtype.kind == "b":
+        return not lowest
+    if dtype.kind in "iu":
+        return np.iinfo(dtype).min if lowest else np.iinfo(dtype).max
+    infinity = dtype.type(-np.inf if lowest else np.inf)
+    if dtype.kind == "f" or np.isinf(infinity):  # other narrow types have NaN, or their last number, in its place
+        return infinity
+    import ml_dtypes
+
+    return ml_dtypes.finfo(dtype).min if lowest else ml_dtypes.finfo(dtype).max
+
+
 def check_dtype(array: np.ndarray[Any, Any], declared: np.dtype[Any] | None, name: str) -> None:
     """Raise `ArrayError` unless *array* has the declared element type, in any byte order."""
     if declared is not None and array.dtype != declared and array.dtype.newbyteorder("=") != declared.newbyteorder("="):
