@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.language import sympy_bridge
-from symlayout.proof.prove import prove_briefly, prove_equal
+from symlayout.proof.prove import prove_on
 from symlayout.proof.verdict import Proof, Verdict
-from symlayout.tensors.chain import Tensor, check_tensors
+from symlayout.tensors.chain import Tensor, check_moves, check_tensors
 from symlayout_codegen.forks import cached_property
 
 if TYPE_CHECKING:
@@ -130,6 +130,8 @@ def inverse(t: Tensor) -> Inverse:
         nowhere, and at some size two coordinates read the same element, or one reads a fill.
     InconclusiveError
         *t* has several inputs, no candidate is found, or neither round trip is proved.
+    ArrayError
+        Elements of *t* are computed, or those of a constant: they are not moved from an input.
 
     Examples
     --------
@@ -140,6 +142,7 @@ def inverse(t: Tensor) -> Inverse:
     'left'
     """
     check_tensors("inverse", t)
+    check_moves("inverse", t)
     leaves = t.leaves()
     if len(leaves) != 1:
         raise InconclusiveError(f"{t!r} has an inverse: it has {len(leaves)} inputs, and only one is supported")
@@ -150,10 +153,10 @@ def inverse(t: Tensor) -> Inverse:
     z = like(t)
     for candidate in all_candidates(t, leaves[0]):
         claims = (candidate(t), leaves[0]), (t.replace({leaves[0].key: candidate(z)}), z)
-        left, right = (prove_equal(*claim, budget=_FIRST_BUDGET) for claim in claims)
+        left, right = (prove_on(t.facts, *claim, budget=_FIRST_BUDGET) for claim in claims)
         if Verdict.PROVED in (left.verdict, right.verdict):
             left, right = (
-                proof if proof.verdict is not Verdict.UNKNOWN else prove_equal(*claim)
+                proof if proof.verdict is not Verdict.UNKNOWN else prove_on(t.facts, *claim)
                 for proof, claim in zip((left, right), claims, strict=True)
             )
             section = candidate.picks and right.verdict is not Verdict.PROVED
@@ -184,6 +187,7 @@ def proved_inverse(t: Tensor, guesses: Sequence[Tensor] = (), *, both: bool) -> 
     for undone in itertools.chain(guesses, (candidate(like(t)) for candidate in all_candidates(t, leaf))):
         (z,) = undone.leaves()
         claims = [(undone.replace({z.key: t}), leaf), (t.replace({leaf.key: undone}), z)][: 1 + both]
-        if all(prove_briefly(*claim, budget=_FIRST_BUDGET).verdict is Verdict.PROVED for claim in claims):
+        proofs = (prove_on(t.facts, *claim, budget=_FIRST_BUDGET, brief=True) for claim in claims)
+        if all(proof.verdict is Verdict.PROVED for proof in proofs):
             return undone
     return None

@@ -106,13 +106,16 @@ def by_steps(t: Tensor, leaf: Tensor) -> Iterator[StepsCandidate]:
 
 
 def _listed(step: Tensor, source: Tensor) -> Listed | None:
-    """Return a step as the list of an axis, as far as one size of its dims shows."""
+    """Return a step as the list of an axis, as far as one size of its dims shows; the other axes stay as they are."""
     if step.rank != source.rank:
         return None
-    at = _size(step, source)
+    facts = step.facts
+    changed = [k for k, (n, m) in enumerate(zip(step.extents, source.extents, strict=True)) if facts.reduce(n - m) != 0]
+    at = _size(step, source) if len(changed) < 2 else None
     if at is None:
         return None
-    for axis, (n, m) in enumerate(zip(step.extents, source.extents, strict=True)):
+    for axis in changed or range(step.rank):
+        n, m = step.extents[axis], source.extents[axis]
         if isinstance(n, int) and isinstance(m, int) and max(n, m) <= _MOST_ENTRIES:
             entries = _entries(at, axis)
             if entries is not None and len({b - a for a, b in itertools.pairwise(entries)}) > 1:
@@ -126,8 +129,7 @@ def _listed(step: Tensor, source: Tensor) -> Listed | None:
 def _size(step: Tensor, source: Tensor) -> Tensor | None:
     """Return the step at a size at which no extent is 0."""
     for values in itertools.islice(sizes(step.facts), _MOST_SIZES):
-        known = step.facts.values(values)
-        if not all(r.holds(known) for r in step.facts.requirements):
+        if step.facts.failing(step.facts.values(values)) is not None:
             continue
         try:
             bound = step.bind(values)

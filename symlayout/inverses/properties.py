@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from symlayout.algebra.facts import Facts
 from symlayout.algebra.floor_normal_form import digit_name
 from symlayout.algebra.polynomial import symbol
 from symlayout.algebra.search.enumerate_sizes import sizes
@@ -25,12 +26,15 @@ from symlayout.maps.compose_chain import Read, Window, assume, normalise, output
 from symlayout.maps.gather_elements import gathers, int_extents
 from symlayout.maps.merge_pieces import is_fork
 from symlayout.proof.attempts import DEFAULT_BUDGET
-from symlayout.proof.prove import prove_equal
+from symlayout.proof.points import is_empty, valid_sizes
+from symlayout.proof.prove import prove_on
 from symlayout.proof.verdict import Verdict
-from symlayout.tensors.chain import Tensor, check_tensors
+from symlayout.tensors.chain import Tensor, check_moves, check_tensors
 from symlayout.tensors.declaration import UNDETERMINED
+from symlayout.tensors.requirements import implies
 
 _MAX_ELEMENTS = 1 << 20  # most elements of an output or input that is evaluated
+_SEEN = 3  # sizes at which a property that is proved is looked at
 _CHEAP = 40  # most sizes to test for each size that is evaluated
 _FIRST_SIZES = 100  # budget of the search for sizes at which no inverse exists
 _ELEMENTS = 1 << 16  # so many elements of an output or input cost as much as one more size
@@ -48,6 +52,8 @@ class Finding:
         PROVED: it holds for all sizes.  REFUTED: it fails at the witness.  UNKNOWN: neither is known.
     dims : dict or None
         With REFUTED, the value of each dim, by its SymPy symbol.
+    point : dict or None
+        With PROVED, sizes for which the tensor is valid and the property was seen, as for *dims*.
     witness : tuple
         With REFUTED, the elements or coordinates that violate the property; each function describes its own.
     searched : int
@@ -69,6 +75,7 @@ class Finding:
     witness: tuple[Any, ...] = ()
     reason: str = ""
     searched: int = 0
+    point: dict[Any, int] | None = None
 
     def __bool__(self) -> bool:
         raise TypeError("a finding has three values; compare its verdict with Verdict.PROVED")
@@ -91,7 +98,7 @@ class Finding:
 def is_injective(t: Tensor, *, budget: int = DEFAULT_BUDGET) -> Finding:
     """Decide whether no two output coordinates of *t* read the same element of the same input.
 
-    Coordinates that read a fill read no element, so a pad is injective.  The witness is
+    Coordinates that read a fill or a constant read no element of an input, so a pad is injective.  The witness is
     ``(input, element, coordinate, other coordinate)``.
 
     Parameters
@@ -101,6 +108,11 @@ def is_injective(t: Tensor, *, budget: int = DEFAULT_BUDGET) -> Finding:
     budget : int
         The most sizes that the search for a witness evaluates.
 
+    Raises
+    ------
+    ArrayError
+        Elements of *t* are computed: they are no elements of an input.
+
     Examples
     --------
     >>> from symlayout.ops.tile import tile
@@ -108,8 +120,8 @@ def is_injective(t: Tensor, *, budget: int = DEFAULT_BUDGET) -> Finding:
     >>> print(is_injective(tile(tensor("N", name="x"), 2)))
     REFUTED: N = 1: x[0] is read at (0,) and at (1,)
     """
-    check_tensors("is_injective", t)
-    proved = all(any(_finds_back(t, leaf, c) for c in all_candidates(t, leaf)) for leaf in t.leaves())
+    inputs = _inputs_of("is_injective", t)
+    proved = all(any(_finds_back(t, leaf, c) for c in all_candidates(t, leaf)) for leaf in inputs)
     return _decide("no element is read twice", t, proved, _read_twice, budget)
 
 
@@ -125,14 +137,18 @@ def is_surjective(t: Tensor, *, budget: int = DEFAULT_BUDGET) -> Finding:
     budget : int
         The most sizes that the search for a witness evaluates.
 
+    Raises
+    ------
+    ArrayError
+        Elements of *t* are computed: they are no elements of an input.
+
     Examples
     --------
     >>> import symlayout as sl
     >>> print(sl.is_surjective(sl.tensor("N", name="x")[1:]))
     REFUTED: N = 1: x[0] is read nowhere
     """
-    check_tensors("is_surjective", t)
-    return reads_all(t, budget=budget)
+    return _reads_all("is_surjective", t, (), budget)
 
 
 def reads_all(t: Tensor, *sources: str, budget: int = DEFAULT_BUDGET) -> Finding:
@@ -153,6 +169,8 @@ def reads_all(t: Tensor, *sources: str, budget: int = DEFAULT_BUDGET) -> Finding
     ------
     ShapeError
         ``source`` if *t* has no such input.
+    ArrayError
+        Elements of *t* are computed: they are no elements of an input.
 
     Examples
     --------
@@ -163,23 +181,27 @@ def reads_all(t: Tensor, *sources: str, budget: int = DEFAULT_BUDGET) -> Finding
     >>> reads_all(y, "w").verdict, str(reads_all(y))
     (<Verdict.PROVED: 'proved'>, 'REFUTED: N = 1, C = 0: x[0, 2] is read nowhere')
     """
-    check_tensors("reads_all", t)
-    names = {leaf.name for leaf in t.leaves()}
-    for name in sources:
-        if not isinstance(name, str) or name not in names:
-            raise ShapeError(f"{t!r} has no input {shown(name)}\n  known: {', '.join(sorted(names))}", "source")
-    leaves = [leaf for leaf in t.leaves() if not sources or leaf.name in sources]
-    proved = all(any(_is_input(c(t), leaf) for c in all_candidates(t, leaf)) for leaf in leaves)
+    return _reads_all("reads_all", t, sources, budget)
+
+
+def _reads_all(name: str, t: Tensor, sources: Sequence[str], budget: int) -> Finding:
+    inputs = _inputs_of(name, t)
+    names = {leaf.name for leaf in inputs}
+    for source in sources:
+        if not isinstance(source, str) or source not in names:
+            raise ShapeError(f"{t!r} has no input {shown(source)}\n  known: {', '.join(sorted(names))}", "source")
+    leaves = [leaf for leaf in inputs if not sources or leaf.name in sources]
+    proved = all(any(_recovers(t, leaf, c) for c in all_candidates(t, leaf)) for leaf in leaves)
     keys = {leaf.key for leaf in leaves}
     what = f"every element of {', '.join(sources)} is read" if sources else "every element is read"
     return _decide(what, t, proved, lambda bound: _read_nowhere(bound, keys), budget)
 
 
 def is_identity(t: Tensor, *, budget: int = DEFAULT_BUDGET) -> Finding:
-    """Decide whether *t* equals its input: the shapes are equal, and each coordinate reads the element at itself.
+    """Decide whether *t* equals its input: the shapes are equal, and each element is that of the input.
 
     A tensor with several inputs is compared with the first one.  The witness is ``(coordinate, element that is read)``,
-    or the two shapes.
+    or the two shapes.  Of values that are computed, the element is ``("value", value)``, as for `prove_equal`.
 
     Parameters
     ----------
@@ -188,6 +210,13 @@ def is_identity(t: Tensor, *, budget: int = DEFAULT_BUDGET) -> Finding:
     budget : int
         The most sizes that the search for a witness evaluates.
 
+    Raises
+    ------
+    ShapeError
+        ``source`` if *t* has no input; otherwise as for `prove_equal`.
+    ArrayError
+        The element types differ.
+
     Examples
     --------
     >>> import symlayout as sl
@@ -195,12 +224,15 @@ def is_identity(t: Tensor, *, budget: int = DEFAULT_BUDGET) -> Finding:
     <Verdict.PROVED: 'proved'>
     """
     check_tensors("is_identity", t)
-    leaf = t.leaves()[0]
-    proof = prove_equal(t, leaf, budget=budget)
+    arguments = t.arguments()
+    if not arguments:
+        raise ShapeError(f"is_identity takes a tensor with an input, and {t!r} has none", "source")
+    leaf = arguments[0]
+    proof = prove_on(t.facts, t, leaf, budget=budget)
     what = f"the map is the identity on {leaf.name}"
     w = proof.witness
     if w is None:
-        return Finding(what, proof.verdict, searched=proof.searched)
+        return Finding(what, proof.verdict, searched=proof.searched, point=proof.point)
     found = (w.left, w.right) if w.coord is None else (w.coord, w.left)
     return Finding(what, proof.verdict, w.dims, found, str(w).split(": ", 1)[-1], proof.searched)
 
@@ -220,8 +252,18 @@ def why_no_inverse(t: Tensor, budget: int = _FIRST_SIZES) -> str | None:
 # ---------------------------------------------------------------------- proofs
 
 
-def _is_input(found: Tensor, leaf: Tensor) -> bool:
-    """Return whether it is proved that *found* equals the input."""
+def _inputs_of(name: str, t: Tensor) -> list[Tensor]:
+    """Return the inputs that elements of *t* are moved from; the function *name* takes no computed elements."""
+    check_tensors(name, t)
+    check_moves(name, t, constants=True)
+    return [leaf for leaf in t.leaves() if leaf.values is None]
+
+
+def _recovers(t: Tensor, leaf: Tensor, candidate: Callable[..., Tensor]) -> bool:
+    """Return whether it is proved that what the candidate makes of *t* equals the input *leaf*."""
+    found = candidate(t)
+    if not _stands_for(found, leaf, t):
+        return False
     try:
         parts: list[tuple[Read, bool]] | None = _parts(found)
     except InconclusiveError:  # a read is not shown to be inside where maps are composed
@@ -230,7 +272,15 @@ def _is_input(found: Tensor, leaf: Tensor) -> bool:
         is_empty or (read.leaf is not None and read.leaf.key == leaf.key and _stays(read)) for read, is_empty in parts
     ):
         return True
-    return prove_equal(found, leaf, budget=1).verdict is Verdict.PROVED
+    return prove_on(t.facts, found, leaf, budget=1).verdict is Verdict.PROVED
+
+
+def _stands_for(made: Tensor, wanted: Tensor, t: Tensor) -> bool:
+    """Return whether *made* is proved to be valid, and to have the shape of *wanted*, for all sizes of *t*."""
+    if made.rank != wanted.rank or not implies(t.facts, made.facts):
+        return False
+    facts = made.facts
+    return all(facts.vanishes(facts.reduce(a - b)) for a, b in zip(made.extents, wanted.extents, strict=True))
 
 
 def _finds_back(t: Tensor, leaf: Tensor, candidate: Callable[..., Tensor]) -> bool:
@@ -245,6 +295,8 @@ def _finds_back(t: Tensor, leaf: Tensor, candidate: Callable[..., Tensor]) -> bo
         there = t.replace({**leaves, leaf.key: candidate(z, UNDETERMINED)})
     except (InconclusiveError, ShapeError):
         return False
+    if not _stands_for(there, z, t):
+        return False
     try:
         parts = _parts(there)
     except ShapeError:
@@ -257,7 +309,7 @@ def _finds_back(t: Tensor, leaf: Tensor, candidate: Callable[..., Tensor]) -> bo
     ):
         return True
     fills = any(guard.fill is not UNDETERMINED for read, _ in parts for guard in read.guards)
-    return not fills and len(leaves) == 1 and prove_equal(there, z, budget=1).verdict is Verdict.PROVED
+    return not fills and len(leaves) == 1 and prove_on(t.facts, there, z, budget=1).verdict is Verdict.PROVED
 
 
 def _untyped(leaf: Tensor) -> Tensor:
@@ -312,34 +364,42 @@ _Wrong = tuple[tuple[Any, ...], str]
 
 
 def _decide(what: str, t: Tensor, proved: bool, wrong: Callable[[Tensor], _Wrong | None], budget: int) -> Finding:
-    if proved:
-        return Finding(what, Verdict.PROVED)
+    """Return the finding.  A property that is *proved* is looked at at a few sizes: without any it holds of nothing."""
     searched = spent = 0
-    for values in itertools.islice(sizes(t.facts), budget * _CHEAP):
+    point: dict[Any, int] | None = None
+    budget = _SEEN if proved else budget
+    for values in valid_sizes(t.facts) if proved else _sizes(t.facts, budget * _CHEAP):
         if spent >= budget:
             break
-        known = t.facts.values(values)
-        if not all(r.holds(known) for r in t.facts.requirements):
-            continue
         spent += 1
         try:
             bound = t.bind(values)
             most = max(np.prod(int_extents(x), dtype=object) for x in (bound, *bound.leaves()))
-            if most > _MAX_ELEMENTS:
+            if most > _MAX_ELEMENTS and not proved:
                 continue
             spent += most // _ELEMENTS
-            found = wrong(bound)
+            found, is_known = wrong(bound) if most <= _MAX_ELEMENTS else None, most <= _MAX_ELEMENTS
         except ShapeError:
             continue  # binding or evaluation refused these dims: no size of the map
         except InconclusiveError:  # a read is not proved inside its input: counts as work, gives no answer
-            found = None
+            found, is_known = None, False
         searched += 1
+        dims = {sympy_bridge.symbol_of(t.facts.dims[name]): n for name, n in values.items()}
         if found is not None:
-            dims = {sympy_bridge.symbol_of(t.facts.dims[name]): n for name, n in values.items()}
             return Finding(what, Verdict.REFUTED, dims, *found, searched)
-        if not values:  # without dims, this was the only size
-            return Finding(what, Verdict.PROVED, searched=1)
+        point = dims if point is None else point
+        proved = proved or (is_known and not values)  # without dims, this was the only size
+    if proved and point is not None:
+        return Finding(what, Verdict.PROVED, point=point)
+    if proved and is_empty(t.facts):
+        raise ShapeError(f"no sizes are valid for {t!r}", "infeasible")
     return Finding(what, Verdict.UNKNOWN, searched=searched)
+
+
+def _sizes(facts: Facts, tries: int) -> Iterator[dict[str, int]]:
+    """Yield sizes that meet *facts*, among so many that are tried."""
+    evaluation = facts.evaluation()
+    return (v for v in itertools.islice(sizes(facts), tries) if facts.failing(evaluation(v)) is None)
 
 
 def _numbers(bound: Tensor) -> Iterator[tuple[Tensor, np.ndarray[Any, np.dtype[np.int64]]]]:

@@ -23,9 +23,9 @@ from symlayout.layouts.modes import Mode
 from symlayout.maps.compose_chain import Read
 from symlayout.maps.split_digits import Box, refine
 from symlayout.ops.reshape import as_strided, linear
-from symlayout.proof.prove import prove_equal
+from symlayout.proof.prove import prove_equal, prove_on
 from symlayout.proof.verdict import Verdict
-from symlayout.tensors.chain import Tensor, check_tensors
+from symlayout.tensors.chain import Tensor, check_moves, check_tensors
 from symlayout.tensors.declaration import as_list, is_list
 from symlayout.tensors.input_tensor import tensor
 
@@ -338,6 +338,7 @@ def layout(shape: Any, stride: Any = None) -> Layout:
 
 def _of_tensor(t: Tensor) -> Layout:
     """Return the layout of a tensor's elements in the memory of its input."""
+    check_moves("layout", t)
     reads = t.index_map.reads
     if len(reads) != 1 or (source := reads[0].leaf) is None or reads[0].windows or reads[0].guards:
         raise ShapeError(f"the map of {t!r} is no layout: it has pads or several pieces", "no_layout")
@@ -356,7 +357,7 @@ def _of_tensor(t: Tensor) -> Layout:
     shape, stride = (tuple(pair[k] for pair in axes) for k in (0, 1))
     written = Layout(shape, stride, facts)
     found = layout(written.shape, written.stride)
-    proof = prove_equal(found.view(source), t)
+    proof = prove_on(t.facts, found.view(source), t)
     if proof.verdict is not Verdict.PROVED:
         raise InconclusiveError(f"the elements of {t!r} have the layout {found}", [proof.conclusion])
     return found

@@ -20,7 +20,7 @@ from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, names_of
 from symlayout.errors import ArrayError, InconclusiveError, ShapeError, shown
 from symlayout.maps.compose_chain import Read, normalise
 from symlayout.maps.split_digits import Box, output_box, refine
-from symlayout.tensors.chain import Tensor, not_a_tensor
+from symlayout.tensors.chain import Tensor, check_moves, not_a_tensor
 
 if TYPE_CHECKING:
     import numpy as np
@@ -125,7 +125,8 @@ def adjoint(y: Tensor, wrt: Tensor | str | None = None) -> Adjoint:
     Raises
     ------
     ArrayError
-        *wrt* is not a leaf of *y*, or is omitted although there are several; or the element type is not numeric.
+        *wrt* is not an input of *y*, or is omitted although there are several; the element type is not numeric; or
+        elements of *y* are computed, so that its map is not from the inputs.
 
     Examples
     --------
@@ -138,6 +139,7 @@ def adjoint(y: Tensor, wrt: Tensor | str | None = None) -> Adjoint:
         raise not_a_tensor("adjoint", y)
     if y.dtype is not None:
         check_numbers(y.dtype)
+    check_moves("adjoint", y, constants=True)
     leaf = _leaf(y, wrt)
     return Adjoint(y, leaf, _reads_once(y, leaf))
 
@@ -151,7 +153,7 @@ def check_numbers(dtype: np.dtype[Any]) -> None:
 
 
 def _leaf(y: Tensor, wrt: Tensor | str | None) -> Tensor:
-    leaves = y.leaves()
+    leaves = [x for x in y.leaves() if x.values is None]
     found = [x for x in leaves if wrt is None or (x.key == wrt.key if isinstance(wrt, Tensor) else x.name == wrt)]
     if len(found) == 1:
         return found[0]

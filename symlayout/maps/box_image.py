@@ -32,7 +32,7 @@ from symlayout.language import sympy_bridge
 from symlayout.language.readable import fold_remainders
 from symlayout.maps.compose_chain import Read, Window, normalise
 from symlayout.maps.merge_pieces import is_fork
-from symlayout.tensors.chain import Tensor
+from symlayout.tensors.chain import Tensor, check_moves
 
 Box = list[tuple[Extent, Extent]]  # half-open ranges
 
@@ -80,6 +80,8 @@ def image(t: Tensor, box: Sequence[tuple[Any, Any] | None]) -> tuple[Image, ...]
     ShapeError
         ``rank`` if the number of ranges is not the rank; ``crop_exceeds`` if a range is not inside the output, or
         ``infeasible`` if it is outside for all sizes.
+    ArrayError
+        Elements of *t* are computed: they are not moved from an input.
     InconclusiveError
         An operation that users declare reads its input where it is not proved to be inside.
 
@@ -90,6 +92,7 @@ def image(t: Tensor, box: Sequence[tuple[Any, Any] | None]) -> tuple[Image, ...]
     >>> image(pad(tensor((8, 8), name="x"), 1), [(0, 4), None])
     (Image(source='x', box=((0, 3), (0, 8)), exact=True),)
     """
+    check_moves("image", t, constants=True)
     if not isinstance(box, Sequence):
         raise TypeError(f"image takes a sequence of ranges, not {type(box).__name__}")
     if len(box) != t.rank:

@@ -16,6 +16,7 @@ from symlayout.language.to_text import axis_names, spell
 from symlayout.maps.compose_chain import Guard, Read, Window, normalise
 from symlayout.maps.merge_pieces import Piece, as_piece, merge, written
 from symlayout.maps.outer_fills import OuterFill, outer_fills
+from symlayout.tensors.chain import check_moves
 from symlayout.tensors.element_types import same_fill
 from symlayout_codegen.forks import cached_property
 
@@ -92,8 +93,9 @@ class IndexMap:
     def fixed(self) -> Any:
         """The condition under which an element is read from its own coordinate, as a SymPy boolean.
 
-        Only sources of the rank of the output are considered.
+        Only sources of the rank of the output are considered.  Computed elements are refused, with `ArrayError`.
         """
+        check_moves("fixed", self._t, constants=True)
         import sympy
 
         found = []
@@ -286,7 +288,9 @@ class IndexMap:
             text = str(piece.fill)
         else:
             coords = ", ".join(map(spell, _coords(piece, self._digits)))
-            text = f"{piece.leaf.name if len(self._t.leaves()) > 1 else ''}({coords})"
+            leaves = self._t.leaves()
+            is_plain = len(leaves) == 1 and leaves[0].body is None and leaves[0].values is None
+            text = f"{'' if is_plain else piece.leaf.name}({coords})"
         conditions = [self._window(g.window) for g in piece.guards]
         for fill, _, last in self._otherwise(piece.guards):
             text += f" if {' and '.join(conditions[:last])} else {fill}"

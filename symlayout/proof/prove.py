@@ -13,6 +13,7 @@ from symlayout import facade
 from symlayout.algebra.facts import Facts
 from symlayout.deadlines import out_of_time, within
 from symlayout.errors import ArrayError, ShapeError, SymlayoutError, shown
+from symlayout.language import sympy_bridge
 from symlayout.proof.added_zeros import without_added_zeros
 from symlayout.proof.attempts import DEFAULT_BUDGET, FIRST_EFFORT, decide, pairs_known
 from symlayout.proof.cases.case_tree import Tree
@@ -27,6 +28,7 @@ from symlayout.proof.points import is_empty, point_of
 from symlayout.proof.pull_functions import pulled
 from symlayout.proof.verdict import Proof, Verdict
 from symlayout.tensors.chain import Applicable, Tensor, check_tensors
+from symlayout.tensors.requirements import implies, requirements
 
 if TYPE_CHECKING:
     from symlayout.facade import Layout
@@ -118,6 +120,24 @@ def prove_equal(
         return Proof(*sides, sides[0].facts.fork(), Verdict.UNKNOWN, None, out_of_time(time_limit))
 
     return within(time_limit, decided, undecided)
+
+
+def prove_on(domain: Facts, left: Tensor, right: Tensor, *, budget: int = DEFAULT_BUDGET, brief: bool = False) -> Proof:
+    """Decide whether two tensors are valid and equal for all sizes that meet the facts *domain*.
+
+    A proof whose requirements do not follow from those of *domain* is about fewer sizes, and proves nothing.  Both
+    tensors are made of tensors for which *domain* holds, so that a witness meets it.  *brief* is for claims that are
+    not worth a long proof.
+    """
+    proof = prove_briefly(left, right, budget=budget) if brief else prove_equal(left, right, budget=budget)
+    if proof.verdict is not Verdict.PROVED or implies(domain, proof.facts):
+        return proof
+    more = [r for r in proof.requires if r not in _relations(domain)] or proof.requires
+    return proof.opened(f"{', '.join(map(str, more))} for all sizes of the claim")
+
+
+def _relations(facts: Facts) -> tuple[Any, ...]:
+    return tuple(sympy_bridge.to_relation(r, facts) for r in requirements(facts))
 
 
 def prove_briefly(left: Tensor, right: Tensor, *, budget: int) -> Proof:

@@ -412,12 +412,16 @@ def not_a_tensor(name: str, x: object) -> Exception:
     return TypeError(f"{name} takes a symlayout tensor, not {type(x).__name__}\n  help: make one with tensor()")
 
 
-def check_moves(name: str, t: Tensor) -> None:
-    """Raise `ArrayError` if *t*, given to a function called *name*, is moved from computed values or constants."""
+def check_moves(name: str, t: Tensor, *, constants: bool = False) -> None:
+    """Raise `ArrayError` if *t*, given to a function called *name*, is moved from computed values or constants.
+
+    With *constants*, it may be moved from these.
+    """
     for leaf in t.leaves():
-        if leaf.body is not None or leaf.values is not None:
+        if leaf.body is not None or (leaf.values is not None and not constants):
             raise ArrayError(
-                f"{name} takes a tensor whose elements are moved from inputs; {leaf.name} is computed\n"
+                f"{name} takes a tensor whose elements are moved from inputs; "
+                f"{leaf.name} is {'computed' if leaf.body is not None else 'a constant'}\n"
                 "  help: interpret and compile take it"
             )
 

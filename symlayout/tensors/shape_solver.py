@@ -286,7 +286,7 @@ def _written(
             x.require(value, "infeasible")
         else:
             x.require_equal(value, 0, "infeasible")
-    shapes = {leaf.name: [x.translate(e, leaf.facts) for e in leaf.extents] for leaf in y.leaves()}
+    shapes = {leaf.name: [x.translate(e, leaf.facts) for e in leaf.extents] for leaf in y.arguments()}
     known = x.facts
 
     def written(e: Extent) -> Any:
