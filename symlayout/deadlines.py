@@ -20,6 +20,13 @@ R = TypeVar("R")
 _deadline: ContextVar[float] = ContextVar("deadline", default=math.inf)
 
 
+_goals: ContextVar[list[int] | None] = ContextVar("goals", default=None)  # those that are left
+
+
+class OutOfGoals(Exception):
+    """The goals of `goals_within` are used up.  It is no `SymlayoutError`, as `OutOfTime` is none."""
+
+
 class OutOfTime(Exception):
     """The deadline has passed.  It is no `SymlayoutError`, so that nothing takes it for an answer on its way out."""
 
@@ -96,3 +103,32 @@ def check_time() -> None:
     until = _deadline.get()
     if until != math.inf and time.monotonic() > until:
         raise OutOfTime
+
+
+def goals_within(most: int, answer: Callable[[], R], otherwise: Callable[[], R]) -> R:
+    """Return what *answer* returns; what *otherwise* returns if that visits more than about so many goals.
+
+    Other budgets are about one decision.  This one is about all that *answer* decides, one after the other.
+    """
+    outer = _goals.get()
+    left = [most if outer is None else min(most, outer[0])]
+    token = _goals.set(left)
+    try:
+        return answer()
+    except OutOfGoals:
+        if outer is not None and outer[0] <= most:  # those of a question around this one
+            raise
+        return otherwise()
+    finally:
+        _goals.reset(token)
+        if outer is not None:
+            outer[0] -= (most if outer[0] > most else outer[0]) - left[0]
+
+
+def spend_goals(count: int) -> None:
+    """Count goals; raise `OutOfGoals` if none are left (see `goals_within`)."""
+    left = _goals.get()
+    if left is not None:
+        left[0] -= count
+        if left[0] < 0:
+            raise OutOfGoals

@@ -27,7 +27,7 @@ from symlayout.algebra.polynomial import (
     without,
 )
 from symlayout.algebra.table import Table
-from symlayout.deadlines import check_time
+from symlayout.deadlines import check_time, spend_goals
 from symlayout_codegen.values import Value
 
 INT64_MAX = 2**63 - 1
@@ -199,6 +199,7 @@ class System:
     def spend(self, goals: int) -> None:
         """Add the work of so many goals to `effort`."""
         self._effort[0] += goals
+        spend_goals(goals)
 
     @property
     def effort(self) -> int:

@@ -148,7 +148,7 @@ class Inequalities(Samples):
         for number, (attempt, facts) in enumerate(attempts):
             self._steps = 0
             proof = attempt(e, facts)
-            self._effort[0] += self._steps * (1 + len(e.terms) // _SHORT)
+            self.spend(self._steps * (1 + len(e.terms) // _SHORT))
             if proof is not None or (number == 0 and (self._steps == 0 or self._refute(e))):  # it fails at a sample
                 return proof
         return None

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from symlayout.deadlines import goals_within
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.language import sympy_bridge
 from symlayout.proof.prove import prove_on
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from symlayout.inverses.inverse_by_steps import StepsCandidate
     from symlayout.inverses.inverse_candidates import Candidate
 
+_GOALS = 100_000  # most goals that the search for an inverse and the proofs of it visit, in all
 _FIRST_BUDGET = 20  # budget of the first search for a witness against a candidate
 
 
@@ -147,12 +149,25 @@ def inverse(t: Tensor) -> Inverse:
     if len(leaves) != 1:
         raise InconclusiveError(f"{t!r} has an inverse: it has {len(leaves)} inputs, and only one is supported")
     tried: list[str] = []
+    found = goals_within(_GOALS, lambda: _found(t, leaves[0], tried), lambda: None)
+    if found is not None:
+        return found
+    from symlayout.inverses.properties import why_no_inverse
+
+    if (reason := why_no_inverse(t)) is not None:
+        raise ShapeError(f"{t!r} has no inverse in either direction\n  known: {reason}", "no_inverse")
+    why = "neither round trip is proved" if tried else "the coordinates that it reads do not determine its digits"
+    raise InconclusiveError(f"{t!r} has an inverse: {why}", tried)
+
+
+def _found(t: Tensor, leaf: Tensor, tried: list[str]) -> Inverse | None:
+    """Return the inverse of *t*, with the proofs of its round trips; add to *tried* what is found of others."""
     from symlayout.inverses.inverse_by_steps import all_candidates
     from symlayout.inverses.inverse_candidates import like
 
     z = like(t)
-    for candidate in all_candidates(t, leaves[0]):
-        claims = (candidate(t), leaves[0]), (t.replace({leaves[0].key: candidate(z)}), z)
+    for candidate in all_candidates(t, leaf):
+        claims = (candidate(t), leaf), (t.replace({leaf.key: candidate(z)}), z)
         left, right = (prove_on(t.facts, *claim, budget=_FIRST_BUDGET) for claim in claims)
         if Verdict.PROVED in (left.verdict, right.verdict):
             left, right = (
@@ -162,12 +177,7 @@ def inverse(t: Tensor) -> Inverse:
             section = candidate.picks and right.verdict is not Verdict.PROVED
             return Inverse(t, left, right, section, candidate)
         tried += [left.conclusion, right.conclusion]
-    from symlayout.inverses.properties import why_no_inverse
-
-    if (reason := why_no_inverse(t)) is not None:
-        raise ShapeError(f"{t!r} has no inverse in either direction\n  known: {reason}", "no_inverse")
-    why = "neither round trip is proved" if tried else "the coordinates that it reads do not determine its digits"
-    raise InconclusiveError(f"{t!r} has an inverse: {why}", tried)
+    return None
 
 
 def proved_inverse(t: Tensor, guesses: Sequence[Tensor] = (), *, both: bool) -> Tensor | None:

@@ -8,16 +8,19 @@ are enumerated in search of a witness.  Enumeration only refutes, unless the map
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from symlayout.algebra.facts import Facts
+from symlayout.algebra.facts import Dim, Facts
 from symlayout.algebra.floor_normal_form import digit_name
-from symlayout.algebra.polynomial import symbol
+from symlayout.algebra.polynomial import Poly, coefficient_of, symbol
 from symlayout.algebra.search.enumerate_sizes import sizes
+from symlayout.deadlines import goals_within
 from symlayout.errors import InconclusiveError, ShapeError, shown
 from symlayout.inverses.inverse_by_steps import all_candidates
 from symlayout.inverses.inverse_candidates import like
@@ -34,10 +37,12 @@ from symlayout.tensors.declaration import UNDETERMINED
 from symlayout.tensors.requirements import implies
 
 _MAX_ELEMENTS = 1 << 20  # most elements of an output or input that is evaluated
-_SEEN = 3  # sizes at which a property that is proved is looked at
+_FEW = 4  # sizes that are looked at before a proof is tried
+_GOALS = 20_000  # most goals that a proof visits, in all
 _CHEAP = 40  # most sizes to test for each size that is evaluated
 _FIRST_SIZES = 100  # budget of the search for sizes at which no inverse exists
-_ELEMENTS = 1 << 16  # so many elements of an output or input cost as much as one more size
+_ELEMENTS = 1 << 13  # so many elements of an output or input cost as much as one more size
+_MOST_SMALL = 4  # values of a dim that are cases of their own
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -121,8 +126,9 @@ def is_injective(t: Tensor, *, budget: int = DEFAULT_BUDGET) -> Finding:
     REFUTED: N = 1: x[0] is read at (0,) and at (1,)
     """
     inputs = _inputs_of("is_injective", t)
-    proved = all(any(_finds_back(t, leaf, c) for c in all_candidates(t, leaf)) for leaf in inputs)
-    return _decide("no element is read twice", t, proved, _read_twice, budget)
+
+    keys = [leaf.key for leaf in inputs]
+    return _decide("no element is read twice", t, partial(_with_candidates, _finds_back, keys), _read_twice, budget)
 
 
 def is_surjective(t: Tensor, *, budget: int = DEFAULT_BUDGET) -> Finding:
@@ -191,10 +197,11 @@ def _reads_all(name: str, t: Tensor, sources: Sequence[str], budget: int) -> Fin
         if not isinstance(source, str) or source not in names:
             raise ShapeError(f"{t!r} has no input {shown(source)}\n  known: {', '.join(sorted(names))}", "source")
     leaves = [leaf for leaf in inputs if not sources or leaf.name in sources]
-    proved = all(any(_recovers(t, leaf, c) for c in all_candidates(t, leaf)) for leaf in leaves)
     keys = {leaf.key for leaf in leaves}
     what = f"every element of {', '.join(sources)} is read" if sources else "every element is read"
-    return _decide(what, t, proved, lambda bound: _read_nowhere(bound, keys), budget)
+    return _decide(
+        what, t, partial(_with_candidates, _recovers, keys), lambda bound: _read_nowhere(bound, keys), budget
+    )
 
 
 def is_identity(t: Tensor, *, budget: int = DEFAULT_BUDGET) -> Finding:
@@ -241,8 +248,8 @@ def why_no_inverse(t: Tensor, budget: int = _FIRST_SIZES) -> str | None:
     """Return why neither round trip with an inverse of *t*, which has one input, can hold; None if one may hold."""
     keys = {leaf.key for leaf in t.leaves()}
     findings = (
-        _decide("every element is read", t, False, lambda bound: _read_nowhere(bound, keys), budget),
-        _decide("each coordinate reads an element of its own", t, False, _not_own, budget),
+        _decide("every element is read", t, None, lambda bound: _read_nowhere(bound, keys), budget),
+        _decide("each coordinate reads an element of its own", t, None, _not_own, budget),
     )
     if any(finding.verdict is not Verdict.REFUTED for finding in findings):
         return None
@@ -257,6 +264,14 @@ def _inputs_of(name: str, t: Tensor) -> list[Tensor]:
     check_tensors(name, t)
     check_moves(name, t, constants=True)
     return [leaf for leaf in t.leaves() if leaf.values is None]
+
+
+def _with_candidates(
+    shows: Callable[[Tensor, Tensor, Callable[..., Tensor]], bool], keys: Collection[str], t: Tensor
+) -> bool:
+    """Return whether a candidate for an inverse of *t* shows a property for each of the inputs *keys*."""
+    inputs = [leaf for leaf in t.leaves() if leaf.key in keys]
+    return all(any(shows(t, leaf, c) for c in all_candidates(t, leaf)) for leaf in inputs)
 
 
 def _recovers(t: Tensor, leaf: Tensor, candidate: Callable[..., Tensor]) -> bool:
@@ -363,37 +378,71 @@ def _has_own_coordinate(read: Read) -> bool:
 _Wrong = tuple[tuple[Any, ...], str]
 
 
-def _decide(what: str, t: Tensor, proved: bool, wrong: Callable[[Tensor], _Wrong | None], budget: int) -> Finding:
-    """Return the finding.  A property that is *proved* is looked at at a few sizes: without any it holds of nothing."""
-    searched = spent = 0
-    point: dict[Any, int] | None = None
-    budget = _SEEN if proved else budget
-    for values in valid_sizes(t.facts) if proved else _sizes(t.facts, budget * _CHEAP):
-        if spent >= budget:
-            break
-        spent += 1
-        try:
-            bound = t.bind(values)
-            most = max(np.prod(int_extents(x), dtype=object) for x in (bound, *bound.leaves()))
-            if most > _MAX_ELEMENTS and not proved:
-                continue
-            spent += most // _ELEMENTS
-            found, is_known = wrong(bound) if most <= _MAX_ELEMENTS else None, most <= _MAX_ELEMENTS
-        except ShapeError:
-            continue  # binding or evaluation refused these dims: no size of the map
-        except InconclusiveError:  # a read is not proved inside its input: counts as work, gives no answer
-            found, is_known = None, False
-        searched += 1
-        dims = {sympy_bridge.symbol_of(t.facts.dims[name]): n for name, n in values.items()}
-        if found is not None:
-            return Finding(what, Verdict.REFUTED, dims, *found, searched)
-        point = dims if point is None else point
-        proved = proved or (is_known and not values)  # without dims, this was the only size
-    if proved and point is not None:
-        return Finding(what, Verdict.PROVED, point=point)
-    if proved and is_empty(t.facts):
-        raise ShapeError(f"no sizes are valid for {t!r}", "infeasible")
-    return Finding(what, Verdict.UNKNOWN, searched=searched)
+def _decide(
+    what: str, t: Tensor, prove: Callable[[Tensor], bool] | None, wrong: Callable[[Tensor], _Wrong | None], budget: int
+) -> Finding:
+    """Return the finding: of a few sizes, of *prove*, which may visit `_GOALS`, or of more sizes."""
+    search = _Search(what, t, wrong, _sizes(t.facts, max(budget, 1) * _CHEAP))
+    if (found := search.run(min(budget, _FEW))) is not None:
+        return found
+
+    def proved() -> bool:
+        return prove is not None and (prove(t) or any(_in_cases(*case, t, prove, wrong) for case in _cases(t)))
+
+    if goals_within(_GOALS, proved, lambda: False):
+        if search.point is None:  # it is found among larger sizes, or the property holds of nothing
+            search.tried = valid_sizes(t.facts)
+            if (found := search.run(budget + _FEW)) is not None:
+                return found
+        if search.point is not None:
+            return Finding(what, Verdict.PROVED, point=search.point)
+        if is_empty(t.facts):
+            raise ShapeError(f"no sizes are valid for {t!r}", "infeasible")
+        return Finding(what, Verdict.UNKNOWN)
+    found = search.run(budget)
+    return Finding(what, Verdict.UNKNOWN, searched=search.searched) if found is None else found
+
+
+def _cases(t: Tensor) -> Iterator[tuple[Dim, int]]:
+    """Yield dims of *t*, each with a value from which on the extents need fewer maxima; smaller ones are few."""
+    facts = t.facts
+    given = {name for leaf in t.leaves() for name in leaf.facts.dims}
+    for d in facts.dims.values():
+        if d.name not in given or d.min is None or d.multiple_of != 1:
+            continue
+        ends = {d.min}
+        for m in facts.definitions.values():
+            value = m.right - m.left
+            split = coefficient_of(value, d.name) if m.form == "max" and isinstance(value, Poly) else None
+            if split is not None and split[0] in (1, -1) and isinstance(split[1], int):
+                ends.add(-split[1] if split[0] == 1 else split[1])
+        if d.min < max(ends) <= d.min + _MOST_SMALL and (d.max is None or max(ends) <= d.max):
+            yield d, max(ends)
+
+
+def _in_cases(
+    d: Dim, end: int, t: Tensor, prove: Callable[[Tensor], bool], wrong: Callable[[Tensor], _Wrong | None]
+) -> bool:
+    """Return whether a property is proved for each value of a dim below *end*, and for all others together."""
+    apart = Facts()
+    apart.declare(d.replaced(min=end))
+    try:
+        cases = [t.bind({d.name: symbol(d.name)}, apart)]
+    except ShapeError:
+        return False
+    for n in range(d.min or 0, end):
+        with suppress(ShapeError):  # no sizes have this value
+            cases.append(t.bind({d.name: n}))
+    try:
+        return all(prove(case) if case.facts.dims else _holds(case, wrong) for case in cases)
+    except (InconclusiveError, ShapeError):
+        return False
+
+
+def _holds(bound: Tensor, wrong: Callable[[Tensor], _Wrong | None]) -> bool:
+    """Return whether a property of a tensor without dims holds; False if that is much work."""
+    most = max(np.prod(int_extents(x), dtype=object) for x in (bound, *bound.leaves()))
+    return most <= _MAX_ELEMENTS and wrong(bound) is None
 
 
 def _sizes(facts: Facts, tries: int) -> Iterator[dict[str, int]]:
@@ -402,11 +451,47 @@ def _sizes(facts: Facts, tries: int) -> Iterator[dict[str, int]]:
     return (v for v in itertools.islice(sizes(facts), tries) if facts.failing(evaluation(v)) is None)
 
 
+class _Search:
+    """The search for sizes at which a property fails; *wrong* says how it fails for a tensor without dims."""
+
+    def __init__(
+        self, what: str, t: Tensor, wrong: Callable[[Tensor], _Wrong | None], tried: Iterator[dict[str, int]]
+    ) -> None:
+        self.what, self.t, self.wrong, self.tried = what, t, wrong, tried
+        self.searched = self.spent = 0
+        self.point: dict[Any, int] | None = None
+
+    def run(self, budget: int) -> Finding | None:
+        """Return the finding, or None once so many sizes have been looked at in all."""
+        while self.spent < budget and (values := next(self.tried, None)) is not None:
+            self.spent += 1
+            try:
+                bound = self.t.bind(values)
+                most = max(np.prod(int_extents(x), dtype=object) for x in (bound, *bound.leaves()))
+                if most > _MAX_ELEMENTS:
+                    continue
+                self.spent += most // _ELEMENTS
+                found, is_known = self.wrong(bound), True
+            except ShapeError:
+                continue  # binding or evaluation refused these dims: no size of the map
+            except InconclusiveError:  # a read is not proved inside its input: counts as work, gives no answer
+                found, is_known = None, False
+            self.searched += 1
+            dims = {sympy_bridge.symbol_of(self.t.facts.dims[name]): n for name, n in values.items()}
+            if found is not None:
+                return Finding(self.what, Verdict.REFUTED, dims, *found, self.searched)
+            if is_known:
+                self.point = dims if self.point is None else self.point
+                if not values:  # without dims, this was the only size
+                    return Finding(self.what, Verdict.PROVED, searched=1, point=dims)
+        return None
+
+
 def _numbers(bound: Tensor) -> Iterator[tuple[Tensor, np.ndarray[Any, np.dtype[np.int64]]]]:
     """Yield each input with the row-major numbers of the elements that the coordinates read; -1 is none of them."""
     shape = int_extents(bound)
     parts = list(gathers(bound)) if 0 not in shape else []
-    for leaf in bound.leaves():
+    for leaf in (leaf for leaf in bound.leaves() if leaf.values is None):
         numbers = np.full(shape, -1, np.int64)
         for part in parts:
             if part.key == leaf.key:
