@@ -200,9 +200,10 @@ class AxisWindows:
 @computation
 def conv(x: Operand, groups: Any, spatial: Spatial, fill: Any = 0) -> Computed:
     """Return the convolution of (n, c, ...) with kernels (m, c/groups, ...): ``sum(x * w)``."""
+    image_rank, kernel_rank = map(len, x.shapes)
+    if image_rank != kernel_rank or image_rank < 2:
+        raise ShapeError(f"{x.where}: the kernels have rank {kernel_rank}, not {image_rank}", "rank")
     (n, c, *extents), (m, each, *kernel) = x.shapes
-    if len(extents) != len(kernel):
-        raise ShapeError(f"{x.where}: the kernels have rank {len(kernel) + 2}, not {len(extents) + 2}", "rank")
     g = x.extent(groups, "group")
     x.require(g - 1, "block_lt_1", "group {} is below 1", g)
     x.require_equal(c, each * g, "size_mismatch", "the input has {} channels, the kernels take {}", c, each * g)

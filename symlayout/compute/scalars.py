@@ -203,9 +203,12 @@ _ERF = np.frompyfunc(math.erf, 1, 1)
 
 @widened
 def shrink(x: Array, bias: float = 0.0, lambd: float = 0.5) -> Array:
-    """Return *x* moved towards 0 by *bias*, and 0 where it is within *lambd* of 0."""
-    t = x.dtype.type
-    return elements(np.where(x < -lambd, x + t(bias), np.where(x > lambd, x - t(bias), t(0))))
+    """Return *x* moved towards 0 by *bias*, and 0 where it is within *lambd* of 0.
+
+    Integers are moved as real numbers, which are then rounded towards 0.
+    """
+    t = x.dtype.type if x.dtype.kind == "f" else np.float64
+    return elements(np.where(x < -lambd, x + t(bias), np.where(x > lambd, x - t(bias), t(0))).astype(x.dtype))
 
 
 @widened
@@ -215,8 +218,9 @@ def reciprocal(x: Array) -> Array:
 
 
 def sign(x: Array) -> Array:
-    """Return -1, 0 or 1; that of NaN is 0."""
-    return ((x > 0).astype(np.int8) - (x < 0).astype(np.int8)).astype(x.dtype)
+    """Return -1, 0 or 1; that of NaN is NaN."""
+    made = ((x > 0).astype(np.int8) - (x < 0).astype(np.int8)).astype(x.dtype)
+    return elements(np.where(x == x, made, x))
 
 
 def is_infinite(x: Array, detect_negative: int = 1, detect_positive: int = 1) -> Array:

@@ -154,8 +154,8 @@ def triangle(x: Array, axes: Axes, k: int, upper: bool) -> Array:
 
 
 def determinant(x: Array, axes: Axes) -> Array:
-    """Return determinants of matrices."""
-    return np.asarray(np.linalg.det(x)).astype(x.dtype)
+    """Return determinants of matrices; those of narrow floats are computed in float32."""
+    return np.asarray(np.linalg.det(x.astype(np.float32) if x.dtype.itemsize < 4 else x)).astype(x.dtype)
 
 
 def reversed_parts(x: Array, lengths: Array, axes: Axes) -> Array:

@@ -14,6 +14,7 @@ from typing import Any
 
 from symlayout.algebra.facts import INT64_MAX
 from symlayout.errors import ShapeError, shown
+from symlayout.frontends.registry import NotDeclaredError
 from symlayout.language.sympy_bridge import fresh, whole
 from symlayout.tensors.chain import Tensor
 
@@ -144,12 +145,15 @@ def constant(name: str, value: Any) -> int:
 
 
 def flag(name: str, value: Any) -> bool:
-    """Return a truth value, which may be written as 0 or 1; ``attr_dtype`` for anything else."""
+    """Return a truth value, which may be written as 0 or 1; ``attr_dtype`` for anything else.
+
+    Standards do not say what other numbers mean, and runtimes differ: in a model, they make an operation opaque.
+    """
     if type(value) in (bool, int) and value in (0, 1):
         return bool(value)
     value = _plain(name, value)
     if value not in (0, 1) or isinstance(value, float):
-        raise ShapeError(f"{name} is {shown(value)}, neither true nor false", "attr_dtype")
+        raise NotDeclaredError(f"{name} is {shown(value)}, neither true nor false", "attr_dtype")
     return bool(value)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+from typing import Any
 
 from symlayout.frontends.registry import find
 
@@ -35,3 +36,10 @@ def needed_tensors(title: str) -> tuple[str, ...]:
 def takes_outputs(title: str) -> bool:
     """Return whether an operation has to be told how many outputs are wanted."""
     return "outputs" in inspect.signature(find(title)).parameters
+
+
+@functools.lru_cache(maxsize=1024)
+def defaults_of(title: str) -> dict[str, Any]:
+    """Return the default of each parameter of an operation that has one."""
+    known = inspect.signature(find(title)).parameters.values()
+    return {p.name: p.default for p in known if p.default is not inspect.Parameter.empty}

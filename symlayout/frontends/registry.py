@@ -34,13 +34,13 @@ def is_attribute_error(error: Exception) -> bool:
 
 
 class NotDeclaredError(ShapeError):
-    """A mode or an element type for which an operation has no declaration; its kind is ``not_declared``.
+    """A mode or an element type for which an operation has no declaration; its kind is mostly ``not_declared``.
 
     In a model, such an operation is an opaque function of its operands.
     """
 
-    def __init__(self, message: str) -> None:
-        super().__init__(message, "not_declared")
+    def __init__(self, message: str, kind: str = "not_declared") -> None:
+        super().__init__(message, kind)
 
 
 def register(*names: str, joint: bool = False) -> Callable[[Callable[P, R]], Callable[P, R]]:

@@ -53,6 +53,8 @@ class Evaluation:
     partly : OpenShapes or None
         What the declaration of the last node says of its results where it is not all of their meaning: some extents
         depend on data.
+    undeclared : NotDeclaredError or None
+        Why the last operation that has a row has no meaning with its attributes.
     same_bits : bool
         Whether constants are computed only where all runtimes compute the same bits.  Others stay functions of the
         constants that they read, but for single elements, which may be needed for a shape.
@@ -68,6 +70,7 @@ class Evaluation:
     ) -> None:
         self.values, self.same_bits = values, same_bits
         self.shapes = ShapeNodes(hints, nodes)
+        self.undeclared: NotDeclaredError | None = None
         self.demands: dict[str, tuple[Requirement, ...]] = {}
         self.demanded_by: dict[str, Tensor] = {}
         self.assumed: dict[str, tuple[Requirement, ...]] = {}
@@ -201,6 +204,21 @@ class Evaluation:
                 self.note_type(value, dtype)
 
     # ------------------------------------------------------------------ operations
+
+    def is_shape_node(self, op: str, inputs: Sequence[Value | None]) -> bool:
+        """Return whether a node computes with numbers of shapes: integers that are exact, as sizes are.
+
+        Other constants, and integers that may wrap, have the meaning of the operation's declaration.
+        """
+        if op in ("Shape", "Size"):
+            return True
+        arrays = [v for v in inputs if isinstance(v, np.ndarray)]
+        if op in _DIVIDING and arrays and arrays[-1].dtype.kind in "iu" and not arrays[-1].all():
+            return not any(isinstance(v, Tensor) for v in inputs)  # there is no quotient, which is an error there
+        if any(isinstance(v, Tensor) for v in inputs) or not any(v.dtype == object for v in arrays):
+            return False
+        types = [self._noted_type(v) or v.dtype for v in arrays]
+        return all(t.kind not in "iu" or (t.kind == "i" and t.itemsize >= _LEAST_BYTES) for t in types)
 
     def shape_values(
         self, op: str, inputs: Sequence[Value | None], attributes: Mapping[str, Any], where: str
@@ -379,7 +397,8 @@ class Evaluation:
             attributes = {**attributes, "outputs": outputs}
         try:
             result = operation(*arguments, **attributes)
-        except NotDeclaredError:
+        except NotDeclaredError as error:
+            self.undeclared = error
             return None
         except SymlayoutError as error:
             if later or getattr(error, "kind", None) == "unknown_rank":
@@ -498,6 +517,7 @@ _OPEN = frozenset(
 )  # fmt: skip
 """Operations that are applied to learn extents, where integers that they read are not known."""
 _OF_INT64 = frozenset({"Shape", "Size"})
+_DIVIDING = frozenset({"Div", "Mod"})
 _OF_ONE_TYPE = frozenset(
     (
         "Add",

@@ -20,11 +20,12 @@ from symlayout.language.parse import evaluate, names_of, parse_shape
 from symlayout.language.sympy_bridge import dim, extreme
 from symlayout.models import onnx_model, onnx_types, onnx_values
 from symlayout.models.apply_node import identifier
-from symlayout.models.arithmetic.shape_arithmetic import OPS, exact_target, is_shape_node, required, settled
+from symlayout.models.arithmetic.shape_arithmetic import OPS, exact_target, required, settled
 from symlayout.models.evaluate_graph import Evaluation, has_expressions
 from symlayout.models.known_dims import KnownDims
 from symlayout.models.model import Items, Model, ModelNode, Tensors, Unshaped, Value
 from symlayout.models.onnx_model import Input, OnnxGraph
+from symlayout.models.onnx_nodes import schemas
 from symlayout.models.onnx_nodes.control_flow import CONTROL_FLOW
 from symlayout.models.onnx_nodes.sequences import SEQUENCES
 from symlayout.models.onnx_subgraphs import outer_names
@@ -162,6 +163,8 @@ class OnnxEvaluation(Evaluation):
         """Return the outputs of a node."""
         self.partly = None
         inputs = [self.value(name) for name in node.inputs]
+        if not node.domain or node.domain in self.graph.opsets:  # else the version is not known
+            schemas.check(node, inputs)
         op = node.op_type if not node.domain else ""
         if op == "Constant" and any(a.name in CONSTANTS for a in node.source.attribute):
             return [constant_of(node.source)]
@@ -181,27 +184,36 @@ class OnnxEvaluation(Evaluation):
             inputs[2] = self.ends_of(inputs[0], inputs[2], inputs[3] if len(inputs) > 3 else None)
         ends = self.ends_of_range(inputs) if op == "Range" else None
         results: list[Value] | None
+        self.undeclared = None
         if ends is not None:
             results = [self.range_of(inputs, ends)] if self.counts_up(ends) else None
         else:
             results = self._declared(node, op, inputs)
         if results is None:
-            return self.opaque(node, inputs)
-        if len(results) < len(node.outputs) and onnx_types.is_standard(node) and _may_have(node, len(node.outputs)):
+            return self.opaque(node, inputs, self._types_of_odd(node))
+        if len(results) < len(node.outputs) and schemas.schema(node) is not None:
             return [*results, *self.opaque(node, inputs)[len(results) :]]
         return results
 
+    def _types_of_odd(self, node: ModelNode) -> list[OutputType | None] | None:
+        """Return that nothing is known of the outputs if a flag is no truth value, whose meaning runtimes choose."""
+        if self.undeclared is None or self.undeclared.kind != "attr_dtype":
+            return None
+        return [OutputType(None, None) if name else None for name in node.outputs]
+
     def _declared(self, node: ModelNode, op: str, inputs: list[Value | None]) -> list[Value] | None:
         """Return the outputs by the operation's declaration; None if it has none, or does not take these inputs."""
-        titles = [f"{node.title}-{onnx_types.since_version(node)}", node.title] if op else [node.title]
-        if op and not onnx_types.is_standard(node):
+        titles = [f"{node.title}-{schemas.since_version(node)}", node.title] if op else [node.title]
+        if op and schemas.schema(node) is None:
             titles.append(f"microsoft:{op}")  # onnxruntime writes some of its operators in the standard's domain
-        on_shape = is_shape_node(op, inputs) if op else False  # type: ignore[arg-type]
+        on_shape = bool(op) and self.is_shape_node(op, inputs)
         title = op if op in OPS else node.title
-        known = any(_is_known(t) for t in titles)
-        if op in RANDOM or not (known or (on_shape and op in OPS)):
+        row = next((t for t in titles if _is_known(t)), None)
+        if op in RANDOM or not (row or (on_shape and op in OPS)):
             return None
         attributes = self._attributes(node)
+        if row:
+            attributes = {**schemas.other_defaults(node, row), **attributes}
         if on_shape and (title in OPS or title in _MOVING):
             made = self.shape_values(title, inputs, attributes, str(node))
             if made is not None:
@@ -214,7 +226,7 @@ class OnnxEvaluation(Evaluation):
         try:
             results = self.declared(titles, inputs, attributes, str(node), len(node.outputs))
         except SymlayoutError as error:
-            if is_attribute_error(error) and all(onnx_types.knows_attribute(node, name) for name in attributes):
+            if is_attribute_error(error):  # the standard knows the attribute, the declaration does not
                 return None
             raise
         if results is None:
@@ -281,7 +293,7 @@ class OnnxEvaluation(Evaluation):
             else:
                 operands.append(None if value is None else self.tensor(value, name))
         count = len(inputs) if len(operands) == len(inputs) else 0  # `SameAs` counts inputs
-        attributes: tuple[tuple[str, Any], ...] = (("version", onnx_types.since_version(node)),)
+        attributes: tuple[tuple[str, Any], ...] = (("version", schemas.since_version(node)),)
         outer: list[Value | None] = []
         returned = self._returned(node, operands, bodies)
         if returned is not None:
@@ -512,10 +524,6 @@ _MOVING = frozenset(
 
 def _stem(op: str) -> str:
     return re.sub(r"\W", "_", op[:40], flags=re.ASCII) if op[:1].isalpha() else f"op_{len(op)}"
-
-
-def _may_have(node: ModelNode, count: int) -> bool:
-    return onnx_types.most_outputs(node) >= count
 
 
 # ---------------------------------------------------------------------- constants and inputs

@@ -5,7 +5,6 @@ The package has no arithmetic on dims.  An extent that it does not know depends 
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,7 @@ import numpy as np
 from symlayout.models.model import TENSOR, Items, ModelNode, Unshaped, Value
 from symlayout.models.model_file import MAX_RANK
 from symlayout.models.onnx_model import kind_of
+from symlayout.models.onnx_nodes.schemas import package_schema
 from symlayout.models.onnx_values import dtype_or_none, number_of
 from symlayout.models.opaque import OutputType, SameAs, UnknownExtent
 from symlayout.tensors.chain import Tensor
@@ -52,39 +52,6 @@ def output_types(
             made = OutputType(stated.dtype, made.shape, made.kind)
         found.append(made)
     return _refined(node, operands, found)
-
-
-def since_version(node: ModelNode) -> int:
-    """Return the version of ONNX's operation set that gave the node's operation its meaning."""
-    schema = _schema(node.op_type, node.version, node.domain)
-    return node.version if schema is None else schema.since_version
-
-
-def knows_attribute(node: ModelNode, name: str) -> bool:
-    """Return whether the standard gives the node's operation an attribute *name*."""
-    schema = _schema(node.op_type, node.version, node.domain)
-    return schema is None or name in schema.attributes
-
-
-def most_outputs(node: ModelNode) -> int:
-    """Return how many outputs the standard gives the node's operation at most."""
-    schema = _schema(node.op_type, node.version, node.domain)
-    return 0 if schema is None else int(schema.max_output)
-
-
-def is_standard(node: ModelNode) -> bool:
-    """Return whether the standard has the node's operation."""
-    return _schema(node.op_type, node.version, node.domain) is not None
-
-
-@functools.lru_cache(maxsize=4096)
-def _schema(op: str, version: int, domain: str) -> Any:
-    from onnx import defs
-
-    try:
-        return defs.get_schema(op, version, domain)
-    except defs.SchemaError:
-        return None
 
 
 def _inferred(
@@ -126,7 +93,7 @@ def _inferred_of(
     import onnx
     from onnx import helper, numpy_helper, shape_inference
 
-    schema = _schema(node.op_type, node.version, node.domain)
+    schema = package_schema(node.op_type, node.version, node.domain)
     if schema is None or schema.deprecated:
         return {}
     types: dict[str, TypeProto] = {}

@@ -41,11 +41,13 @@ def attributes(node: NodeProto) -> dict[str, Attribute]:
     for attribute in node.attribute:
         if attribute.name in found:
             raise FormatError(f"attribute {shortened(attribute.name, 40)!r} stands twice\n  in: {label(node)}")
-        found[attribute.name] = _value(attribute, f"attribute {shortened(attribute.name, 40)!r} of {label(node)}")
+        found[attribute.name] = attribute_value(
+            attribute, f"attribute {shortened(attribute.name, 40)!r} of {label(node)}"
+        )
     return found
 
 
-def _value(attribute: AttributeProto, where: str) -> Attribute:
+def attribute_value(attribute: AttributeProto, where: str) -> Attribute:
     """Return the value of an attribute."""
     try:
         value = onnx_package().helper.get_attribute_value(attribute)

@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symlayout.errors import FormatError, shortened
-from symlayout.models import onnx_types, onnx_values
+from symlayout.models import onnx_values
 from symlayout.models.model import ModelNode
+from symlayout.models.onnx_nodes.schemas import since_version
 from symlayout.models.onnx_subgraphs import graphs_of, inner_nodes, outer_names
 
 if TYPE_CHECKING:
@@ -255,7 +256,7 @@ class _Reader:
             read.pop()
         version = self._opsets.get(domain, 1)
         shown = ModelNode("", node.op_type, domain, (), (), version, node)
-        meaning = (domain, node.op_type, node.overload, onnx_types.since_version(shown), operation.draw)
+        meaning = (domain, node.op_type, node.overload, since_version(shown), operation.draw)
         return digest(repr((meaning, self.attributes(operation), len(node.output), read)))
 
     def _text_of(self, source: tuple[_Operation, int]) -> str:

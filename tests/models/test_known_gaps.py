@@ -15,7 +15,7 @@ from tests.support.onnx_writer import node, tensor, value_info
 
 
 def floats(name: str, *values: float) -> NodeProto:
-    return node("Constant", "", name, value_floats=list(values))
+    return node("Constant", "", name, value_floats=list(map(float, values)))
 
 
 def ints(name: str, *values: int) -> NodeProto:

@@ -12,7 +12,7 @@ from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 import symlayout as sl
 from symlayout.models.evaluate_graph import Evaluation
 from symlayout.models.model import Items, Model, Unshaped
-from symlayout.models.onnx_types import since_version
+from symlayout.models.onnx_nodes.schemas import since_version
 from symlayout.models.opaque import OutputType, SameAs, UnknownExtent, opaque
 from tests.support.onnx_writer import INT64, model, node, tensor, value_info
 

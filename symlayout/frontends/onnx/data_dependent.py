@@ -16,6 +16,7 @@ from symlayout.frontends import attributes
 from symlayout.frontends.onnx.indexing import gather
 from symlayout.frontends.onnx.operator import as_tensor, is_known, known, operator
 from symlayout.frontends.rank import require_rank
+from symlayout.frontends.registry import NotDeclaredError
 from symlayout.language.sympy_bridge import fresh
 from symlayout.ops.axes import moveaxis
 from symlayout.tensors.chain import Tensor
@@ -42,11 +43,15 @@ def non_zero(X: Tensor) -> Tensor:
 def compress(input: Tensor, condition: Tensor | Any, axis: Any = None) -> Tensor:
     """Return the slices of *input* where a condition holds.
 
-    Without *axis*, elements in row-major order.  A number that is read at run time is a new dim.
+    Without *axis*, elements in row-major order.  A number that is read at run time is a new dim.  What runtimes make of
+    a condition that is longer than the axis is not declared.
     """
     along = None if axis is None else attributes.axes("axis", axis, require_rank("Compress", input, 1))[0]
     if is_known(condition) and along is not None:
-        return gather(input, np.flatnonzero(known("condition", condition)), axis=along)
+        chosen, extent = known("condition", condition), input.shape[along]
+        if isinstance(extent, int) and chosen.size > extent:
+            raise NotDeclaredError(f"condition has {chosen.size} values for {extent} elements")
+        return gather(input, np.flatnonzero(chosen), axis=along)
     count = fresh("selected", 0)
     total = math.prod(input.shape) if along is None else input.shape[along]
     shape = (count,) if along is None else (*input.shape[:along], count, *input.shape[along + 1 :])

@@ -36,6 +36,8 @@ class _Row:
         The element type of the result; None is that of the inputs.
     mixed : bool
         Whether the inputs may have several types.
+    allowed : dict or None
+        The values that the standard knows for attributes.
     """
 
     function: Callable[..., Any]
@@ -44,6 +46,7 @@ class _Row:
     symmetric: bool = False
     dtype: Any = None
     mixed: bool = False
+    allowed: dict[str, tuple[Any, ...]] | None = None
 
 
 ROWS: dict[str, _Row] = {
@@ -56,7 +59,7 @@ ROWS: dict[str, _Row] = {
     "Asinh": _Row(np.arcsinh, "input"),
     "Atan": _Row(np.arctan, "input"),
     "Atanh": _Row(np.arctanh, "input"),
-    "BitShift": _Row(scalars.shift, "X Y", {"direction": ""}),
+    "BitShift": _Row(scalars.shift, "X Y", {"direction": ""}, allowed={"direction": ("LEFT", "RIGHT")}),
     "BitwiseAnd": _Row(np.bitwise_and, "A B", symmetric=True),
     "BitwiseNot": _Row(np.bitwise_not),
     "BitwiseOr": _Row(np.bitwise_or, "A B", symmetric=True),
@@ -71,7 +74,7 @@ ROWS: dict[str, _Row] = {
     "Erf": _Row(scalars.erf, "input"),
     "Exp": _Row(np.exp, "input"),
     "Floor": _Row(np.floor),
-    "Gelu": _Row(scalars.gelu, "X", {"approximate": "none"}),
+    "Gelu": _Row(scalars.gelu, "X", {"approximate": "none"}, allowed={"approximate": ("none", "tanh")}),
     "Greater": _Row(np.greater, "A B", dtype=bool),
     "GreaterOrEqual": _Row(np.greater_equal, "A B", dtype=bool),
     "HardSigmoid": _Row(scalars.hard_sigmoid, "X", {"alpha": 0.2, "beta": 0.5}),
@@ -83,7 +86,7 @@ ROWS: dict[str, _Row] = {
     "LessOrEqual": _Row(np.less_equal, "A B", dtype=bool),
     "Log": _Row(np.log, "input"),
     "Mish": _Row(scalars.mish),
-    "Mod": _Row(scalars.modulo, "A B", {"fmod": 0}),
+    "Mod": _Row(scalars.modulo, "A B", {"fmod": 0}, allowed={"fmod": (0, 1)}),
     "Mul": _Row(np.multiply, "A B", symmetric=True),
     "Neg": _Row(np.negative),
     "Not": _Row(np.logical_not, dtype=bool),
@@ -159,7 +162,8 @@ def _registered(name: str, row: _Row) -> Callable[..., Tensor]:
     applied.__signature__ = signature  # type: ignore[attr-defined]
     shapes = "N, 1; C" if inputs[1:] else "N, C"
     given = 'direction="LEFT"' if "direction" in row.attributes else ""
-    return operator(name, example=(shapes, given, "(N, C)"), about=_ABOUT, any_rank=True)(applied)
+    example = (shapes, given, "(N, C)")
+    return operator(name, example=example, about=_ABOUT, allowed=row.allowed, any_rank=True)(applied)
 
 
 globals().update({snake_case(name): _registered(name, row) for name, row in ROWS.items()})

@@ -10,13 +10,13 @@ import numpy as np
 
 from symlayout.compute import along_axis
 from symlayout.compute.elementwise import elementwise
-from symlayout.compute.recurrent import ACTIVATIONS, recurrent
+from symlayout.compute.recurrent import ACTIVATIONS, CELLS, recurrent
 from symlayout.compute.training import STEPS
 from symlayout.compute.whole import class_loss, whole
 from symlayout.errors import ShapeError
 from symlayout.frontends import attributes
 from symlayout.frontends.onnx.element_types import of_number
-from symlayout.frontends.onnx.operator import is_known, known, operator
+from symlayout.frontends.onnx.operator import AT_LEAST_1, is_known, known, operator
 from symlayout.frontends.onnx.shape_values import dims_of
 from symlayout.frontends.rank import require_rank
 from symlayout.ops.broadcast import broadcast_to
@@ -78,6 +78,9 @@ def _layer(name: str, xs: Sequence[Tensor | None], given: Mapping[str, Any]) -> 
     standard = (None, None, None, biases, None, first, first, (ways, 3 * size))
     xs = [_zeros(shape, X) if x is None and shape is not None else x for x, shape in zip(xs, standard, strict=False)]
     functions = given["activations"] or ()
+    needed = ways * len(CELLS[name][2])
+    if functions and len(functions) < needed:
+        raise ShapeError(f"{name} has {needed} activations, got {len(functions)}", "length_mismatch")
     known_names = [key.lower() for key in ACTIVATIONS]
     for function in functions:
         attributes.choice("activations", function.lower(), known_names)
@@ -130,7 +133,8 @@ def _registered(name: str) -> Callable[..., Any]:
     applied.__signature__ = signature  # type: ignore[attr-defined]
     shapes = f"T, N, C; 1, {8 * gates}, C; 1, {8 * gates}, 8"
     example = (shapes, "hidden_size=8", "(T, 1, N, 8)")
-    return operator(name, example=example, kinds="rank, bad_mode, size_mismatch", about=_LAYER)(applied)
+    kinds, allowed = "rank, bad_mode, size_mismatch", {"hidden_size": AT_LEAST_1}
+    return operator(name, example=example, kinds=kinds, about=_LAYER, allowed=allowed)(applied)
 
 
 globals().update({name.lower(): _registered(name) for name in _LAYERS})

@@ -12,7 +12,7 @@ from symlayout.errors import ShapeError
 from symlayout.frontends import attributes
 from symlayout.frontends.onnx.element_types import of_number
 from symlayout.frontends.onnx.elementwise import apply
-from symlayout.frontends.onnx.operator import operator
+from symlayout.frontends.onnx.operator import AT_LEAST_1, operator
 from symlayout.frontends.onnx.types import cast_to
 from symlayout.frontends.rank import require_rank
 from symlayout.ops.axes import expand_dims
@@ -69,7 +69,7 @@ def hardmax_11(input: Tensor, axis: Any = 1) -> Tensor:
     return _flat("Hardmax", input, axis, along_axis.hardmax)
 
 
-@operator("LpNormalization", example=("N, C", "axis=1", "(N, C)"), kinds=_AXIS)
+@operator("LpNormalization", example=("N, C", "axis=1", "(N, C)"), kinds=_AXIS, allowed={"p": (1, 2)})
 def lp_normalization(input: Tensor, axis: Any = -1, p: Any = 2) -> Tensor:
     """Return elements divided by the norm along *axis*."""
     return _along("LpNormalization", input, axis, along_axis.lp_normalized, (("p", python.index(p)),))
@@ -151,7 +151,11 @@ def _grouped(X: Tensor, num_groups: Any, epsilon: float) -> tuple[Tensor, int]:
 
 
 @operator(
-    "GroupNormalization", example=("N, 4*c, H; 4*c; 4*c", "num_groups=4", "(N, 4*c, H)"), kinds=_SIZES, about=_STASH
+    "GroupNormalization",
+    example=("N, 4*c, H; 4*c; 4*c", "num_groups=4", "(N, 4*c, H)"),
+    kinds=_SIZES,
+    about=_STASH,
+    allowed={"num_groups": AT_LEAST_1},
 )
 def group_normalization(
     X: Tensor, scale: Tensor, bias: Tensor, num_groups: Any, epsilon: float = 1e-5, stash_type: Any = 1
@@ -164,7 +168,11 @@ def group_normalization(
 
 
 @operator(
-    "GroupNormalization-18", example=("N, 4*c, H; 4; 4", "num_groups=4", "(N, 4*c, H)"), kinds=_SIZES, about=_STASH
+    "GroupNormalization-18",
+    example=("N, 4*c, H; 4; 4", "num_groups=4", "(N, 4*c, H)"),
+    kinds=_SIZES,
+    about=_STASH,
+    allowed={"num_groups": AT_LEAST_1},
 )
 def group_normalization_18(X: Tensor, scale: Tensor, bias: Tensor, num_groups: Any, epsilon: float = 1e-5) -> Tensor:
     """Return each group of channels minus its mean, divided by its deviation; then *scale* and *bias* by group."""
@@ -217,6 +225,7 @@ def rms_normalization(X: Tensor, scale: Tensor, axis: Any = -1, epsilon: float =
     example=("N, C, H, W", "size=5", "(N, C, H, W)"),
     kinds="rank, attr_dtype",
     about={"size": "The number of channels."},
+    allowed={"size": AT_LEAST_1},
 )
 def lrn(X: Tensor, size: Any, alpha: float = 1e-4, beta: float = 0.75, bias: float = 1.0) -> Tensor:
     """Return elements divided by a power of the sum of squares of the channels around them."""

@@ -7,11 +7,12 @@ input (axes, a shape, repeats) takes what attributes take.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import itertools
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from keyword import iskeyword
 from typing import Any, ParamSpec, TypeVar
 
@@ -27,6 +28,12 @@ R = TypeVar("R")
 
 EXAMPLES: dict[str, tuple[str, str]] = {}
 """For each operator the shapes of an example's inputs, and its attributes."""
+
+AT_LEAST_0 = range(1 << 31)
+"""The numbers that may be 0."""
+
+AT_LEAST_1 = range(1, 1 << 31)
+"""The numbers of things of which there is one at least."""
 
 # What the parameters mean that several operators have.
 PARAMETERS: dict[str, tuple[str, str]] = {
@@ -71,6 +78,7 @@ def operator(
     example: tuple[str, str, str],
     kinds: str = "size_mismatch, overflow",
     about: Mapping[str, str] | None = None,
+    allowed: Mapping[str, Collection[Any]] | None = None,
     joint: bool = False,
     any_rank: bool = False,
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
@@ -87,6 +95,8 @@ def operator(
         The kinds of `ShapeError` that it raises.
     about : mapping of str, optional
         The meanings of parameters that `PARAMETERS` does not have.
+    allowed : mapping of str, optional
+        The values that the standard knows for attributes: texts or numbers, or a range of numbers.
     joint : bool
         Whether it takes a list of tensors as its first argument.
     any_rank : bool
@@ -95,10 +105,11 @@ def operator(
 
     def keep(function: Callable[P, R]) -> Callable[P, R]:
         signature = inspect.signature(function)
-        _complete(names[0], function, signature, example, kinds, about or {})
+        _complete(names[0], function, signature, example, f"{kinds}, attr_range" if allowed else kinds, about or {})
         titles = [_title(name) for name in names]
         EXAMPLES.update(dict.fromkeys(titles, example[:2]))
-        return register(*titles, joint=joint)(_converting(names[0], function, signature, any_rank=any_rank))
+        converting = _converting(names[0], function, signature, any_rank=any_rank)
+        return register(*titles, joint=joint)(_checking(converting, signature, allowed) if allowed else converting)
 
     return keep
 
@@ -237,6 +248,30 @@ def _converting(
     converted.__name__, converted.__qualname__ = function.__name__, function.__qualname__
     converted.__wrapped__ = function  # type: ignore[attr-defined]
     return converted
+
+
+def _checking(
+    function: Callable[P, R], signature: inspect.Signature, allowed: Mapping[str, Collection[Any]]
+) -> Callable[P, R]:
+    """Make a function refuse values of attributes that the standard does not know; None is one that is left out."""
+    places = {name: k for k, name in enumerate(signature.parameters) if name in allowed}
+
+    @functools.wraps(function)
+    def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+        for name, place in places.items():
+            value = args[place] if place < len(args) else kwargs.get(name)
+            if value is not None and (not isinstance(value, (int, str, np.integer)) or value not in allowed[name]):
+                raise ShapeError(f"{name} is {shown(value)}, {_rule(allowed[name])}", "attr_range")
+        return function(*args, **kwargs)
+
+    return checked
+
+
+def _rule(values: Collection[Any]) -> str:
+    """Return what an attribute has to be, for a message."""
+    if isinstance(values, range):
+        return f"it has to be at least {values.start}" + f" and below {values.stop}" * (values.stop < AT_LEAST_0.stop)
+    return f"none of {', '.join(map(repr, values))}"
 
 
 def _source(name: str) -> str:

@@ -15,10 +15,11 @@ from symlayout.compute.whole import cosine_window, fourier, mel_weights, room_of
 from symlayout.errors import ShapeError
 from symlayout.frontends import attributes
 from symlayout.frontends.onnx.element_types import of_number
-from symlayout.frontends.onnx.operator import as_tensor, is_known, known, operator
+from symlayout.frontends.onnx.operator import AT_LEAST_0, AT_LEAST_1, as_tensor, is_known, known, operator
 from symlayout.frontends.onnx.shape_values import dims_of
 from symlayout.frontends.onnx.windows import spatial_of
 from symlayout.frontends.rank import require_rank
+from symlayout.frontends.registry import NotDeclaredError
 from symlayout.frontends.scales import rounded, same_places, scaled
 from symlayout.language.sympy_bridge import fresh
 from symlayout.ops.resize import resize_nearest
@@ -55,14 +56,9 @@ def resize(
     mode: str = "nearest",
     nearest_mode: str = "round_prefer_floor",
 ) -> Tensor:
-    """Return *X* with other extents, by nearest elements or by linear or cubic interpolation.
-
-    With two inputs, the second has the scales, as in version 10.
-    """
+    """Return *X* with other extents, by nearest elements or by linear or cubic interpolation."""
     rank = require_rank("Resize", X, 1)
     scales, sizes = _unless_empty(scales), _unless_empty(sizes)
-    if scales is None and sizes is None:
-        roi, scales = None, _unless_empty(roi)
     along = list(range(rank)) if axes is None else attributes.axes("axes", axes, rank)
     attributes.choice("mode", mode, ("nearest", "linear", "cubic"))
     attributes.choice("coordinate_transformation_mode", coordinate_transformation_mode, core.COORDINATES)
@@ -172,6 +168,29 @@ def _nearest(x: Tensor, axis: int, extent: Any, scale: Fraction | None, mode: st
     return resize_nearest(x, scale=[scale], axes=[axis], mode=mode)
 
 
+@operator("Resize-10", example=("N, C, H, W", "scales=(1, 1, 2, 2)", "(N, C, 2*H, 2*W)"), kinds=_KINDS, about=_RESIZE)
+def resize_10(X: Tensor, scales: Any, mode: str = "nearest") -> Tensor:
+    """Return *X* with other extents, by nearest elements or by linear interpolation, as in version 10.
+
+    The standard does not say where elements are read.  They are read as onnxruntime reads them: at the place divided by
+    the scale, which is rounded down, or up along an axis that becomes shorter.
+    """
+    attributes.choice("mode", mode, ("nearest", "linear"))
+    known_scales = _unless_empty(scales)
+    if known_scales is None or not is_known(known_scales):
+        raise NotDeclaredError("Resize of version 10 has a declaration for known scales only")
+    factors = [float(s) for s in known("scales", known_scales).reshape(-1)]
+    rank = require_rank("Resize", X, 1)
+    if len(factors) != rank:
+        raise ShapeError(f"scales {factors} are not a factor for {rank} axes", "length_mismatch")
+    for axis, factor in enumerate(factors):
+        way = "ceil" if factor < 1 else "floor"
+        X = resize(
+            X, None, [factor], axes=[axis], mode=mode, coordinate_transformation_mode="asymmetric", nearest_mode=way
+        )
+    return X
+
+
 @operator("Upsample", example=("N, C, H, W", "scales=(1, 1, 2, 2)", "(N, C, 2*H, 2*W)"), kinds=_KINDS, about=_RESIZE)
 def upsample(X: Tensor, scales: Any, mode: str = "nearest") -> Tensor:
     """Return *X* with larger extents, by nearest elements or by linear interpolation."""
@@ -204,7 +223,11 @@ def _placed(way: Spatial) -> list[tuple[str, Any]]:
 
 
 @operator(
-    "GridSample", example=("N, C, H, W; N, P, Q, 2", "", "(N, C, P, Q)"), kinds="rank, size_mismatch", about=_GRID
+    "GridSample",
+    example=("N, C, H, W; N, P, Q, 2", "", "(N, C, P, Q)"),
+    kinds="rank, size_mismatch",
+    about=_GRID,
+    allowed={"mode": ("linear", "nearest", "cubic"), "padding_mode": ("zeros", "border", "reflection")},
 )
 def grid_sample(
     X: Tensor, grid: Tensor, align_corners: Any = 0, mode: str = "linear", padding_mode: str = "zeros"
@@ -212,11 +235,24 @@ def grid_sample(
     """Return the elements of *X* at the places of *grid*, interpolated."""
     rank = require_rank("GridSample", X, 3)
     require_rank("GridSample", grid, rank, rank)
-    kind = attributes.choice("mode", mode, ("linear", "nearest", "cubic", "bilinear", "bicubic")).removeprefix("bi")
-    outside = attributes.choice("padding_mode", padding_mode, ("zeros", "border", "reflection"))
-    given = [("align", bool(align_corners)), ("mode", kind), ("padding", outside)]
+    given = [("align", bool(align_corners)), ("mode", mode), ("padding", padding_mode)]
     shape = (*X.shape[:2], *grid.shape[1:-1])
     return whole("grid_sample", [X, grid], shape, function=sampling.grid_sample, attributes=given, dtype=X.dtype)
+
+
+@operator(
+    "GridSample-16",
+    example=("N, C, H, W; N, P, Q, 2", 'mode="bicubic"', "(N, C, P, Q)"),
+    kinds="rank, size_mismatch",
+    about=_GRID,
+    allowed={"mode": ("bilinear", "nearest", "bicubic"), "padding_mode": ("zeros", "border", "reflection")},
+)
+def grid_sample_16(
+    X: Tensor, grid: Tensor, align_corners: Any = 0, mode: str = "bilinear", padding_mode: str = "zeros"
+) -> Tensor:
+    """Return the elements of *X* at the places of *grid*, interpolated: with the names of modes before version 20."""
+    made: Tensor = grid_sample(X, grid, align_corners, mode.removeprefix("bi"), padding_mode)
+    return made
 
 
 @operator("AffineGrid", example=("N, 2, 3", "size=(1, 3, 8, 9)", "(N, 8, 9, 2)"), kinds="rank, attr_dtype", about=_GRID)
@@ -233,6 +269,7 @@ def affine_grid(theta: Tensor, size: Tensor | Any, align_corners: Any = 0) -> Te
     example=("N, C, H, W; R, 4; R", "output_height=7, output_width=7", "(R, C, 7, 7)"),
     kinds="rank",
     about=_GRID,
+    allowed={"sampling_ratio": AT_LEAST_0},
 )
 def roi_align(
     X: Tensor,
@@ -346,6 +383,7 @@ def col2im(
     example=("N, C, 8, 8; M, C, 3, 3; N, 18, 6, 6", "", "(N, M, 6, 6)"),
     kinds="rank, size_mismatch",
     about=_GRID,
+    allowed={"group": AT_LEAST_1, "offset_group": AT_LEAST_1},
 )
 def deform_conv(
     X: Tensor,

@@ -17,10 +17,11 @@ from symlayout.frontends import attributes
 from symlayout.frontends.onnx.element_types import of_number
 from symlayout.frontends.onnx.elementwise import apply, where
 from symlayout.frontends.onnx.indexing import gather
-from symlayout.frontends.onnx.operator import as_tensor, operator
+from symlayout.frontends.onnx.operator import AT_LEAST_0, AT_LEAST_1, as_tensor, operator
 from symlayout.frontends.onnx.types import cast_to
 from symlayout.frontends.onnx.windows import with_bias
 from symlayout.frontends.rank import require_rank
+from symlayout.frontends.registry import NotDeclaredError
 from symlayout.ops.axes import expand_dims, swapaxes
 from symlayout.ops.broadcast import broadcast_to
 from symlayout.ops.concatenate import concatenate, stack
@@ -50,6 +51,7 @@ _ATTENTION = {
     example=("N, 8, S, D; N, 8, T, D; N, 8, T, E", "", "(N, 8, S, E)"),
     kinds="rank, attr_missing, size_mismatch",
     about=_ATTENTION,
+    allowed={"q_num_heads": AT_LEAST_1, "kv_num_heads": AT_LEAST_1, "qk_matmul_output_mode": range(4)},
 )
 def attention(
     Q: Tensor,
@@ -126,6 +128,8 @@ def part(n: Any, count: Any) -> Any:
 def _scaled(x: Tensor, scale: float | None) -> Tensor:
     """Return *x* times the root of the factor of the scores; its own type rounds the root."""
     size = x.shape[-1]
+    if scale is not None and scale < 0:
+        raise NotDeclaredError(f"scale is {scale}, which has no root")
     if scale is None and not isinstance(size, int):
         return along_axis.along(x, [x.rank - 1], core.scaled_by_size)
     factor = math.sqrt(1 / math.sqrt(size) if scale is None else float(scale))
@@ -174,6 +178,7 @@ def _visible(scores: Tensor, flags: Sequence[bool], sides: Sequence[int], news: 
         "num_heads": "The number of heads, for an input of rank 3.",
         "rotary_embedding_dim": "How many elements turn; 0 is all.",
     },
+    allowed={"num_heads": AT_LEAST_0, "rotary_embedding_dim": AT_LEAST_0},
 )
 def rotary_embedding(
     X: Tensor,
@@ -221,6 +226,7 @@ def rotary_embedding(
         "update_rule": "How a key changes the state, as the standard spells it.",
         "scale": "The factor of the queries; 0 is the root of the inverse head size.",
     },
+    allowed={"q_num_heads": AT_LEAST_1, "kv_num_heads": AT_LEAST_1},
 )
 def linear_attention(
     query: Tensor,

@@ -13,7 +13,7 @@ from symlayout.errors import ShapeError
 from symlayout.frontends import attributes
 from symlayout.frontends.onnx.element_types import of_number
 from symlayout.frontends.onnx.elementwise import apply, several
-from symlayout.frontends.onnx.operator import as_tensor, operator
+from symlayout.frontends.onnx.operator import AT_LEAST_0, as_tensor, operator
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.computation import compute
 from symlayout.tensors.declaration import Body
@@ -67,7 +67,13 @@ def bit_cast(input: Tensor, to: Any) -> Tensor:
     return elementwise(Body("bits", quantization.bits, (("to", dtype),)), input, dtype=dtype)
 
 
-@operator("QuantizeLinear", example=("N, C; C", "axis=1", "(N, C)"), kinds=_KINDS, about=_ABOUT)
+@operator(
+    "QuantizeLinear",
+    example=("N, C; C", "axis=1", "(N, C)"),
+    kinds=_KINDS,
+    about=_ABOUT,
+    allowed={"block_size": AT_LEAST_0},
+)
 def quantize_linear(
     x: Tensor,
     y_scale: Tensor,
@@ -91,7 +97,12 @@ def quantize_linear(
     return quantization.per_channel(quantization.quantized, x, parameters, along, block, tuple(given), dtype)
 
 
-@operator("DequantizeLinear", example=("N, C; C", "axis=1", "(N, C)"), kinds=_KINDS)
+@operator(
+    "DequantizeLinear",
+    example=("N, C; C", "axis=1", "(N, C)"),
+    kinds=_KINDS,
+    allowed={"block_size": AT_LEAST_0},
+)
 def dequantize_linear(
     x: Tensor,
     x_scale: Tensor,
@@ -111,7 +122,9 @@ def dequantize_linear(
 
 def _axis(x: Tensor, axis: Any, scale: Tensor) -> int:
     """Return the axis of the parameters; it has no meaning if there is one for all."""
-    return 0 if scale.rank == 0 or x.rank == 0 else attributes.axes("axis", axis if x.rank > 1 else 0, x.rank)[0]
+    if scale.extents in ((), (1,)) or x.rank == 0:
+        return 0
+    return attributes.axes("axis", axis if x.rank > 1 else 0, x.rank)[0]
 
 
 @operator("DynamicQuantizeLinear", example=("N, C", "", "[(N, C), (), ()]"), kinds="overflow")

@@ -16,6 +16,7 @@ from symlayout.frontends import attributes
 from symlayout.frontends.onnx.elementwise import apply
 from symlayout.frontends.onnx.operator import operator
 from symlayout.frontends.rank import require_rank
+from symlayout.frontends.registry import NotDeclaredError
 from symlayout.ops.axes import expand_dims
 from symlayout.tensors.chain import Tensor
 
@@ -192,7 +193,11 @@ def average_pool(
     return pooling.average_pool(X, _pool_window(rank, kernel_shape), spatial, count_pads=count)
 
 
-@operator("LpPool", example=("N, C, 2*h, 2*w", "kernel_shape=(2, 2), strides=(2, 2)", "(N, C, h, w)"), kinds=_KINDS)
+@operator(
+    "LpPool",
+    example=("N, C, 2*h, 2*w", "kernel_shape=(2, 2), strides=(2, 2)", "(N, C, h, w)"),
+    kinds=_KINDS,
+)
 def lp_pool(
     X: Tensor,
     kernel_shape: Any,
@@ -206,7 +211,14 @@ def lp_pool(
     """Return the norm of each window."""
     rank = require_rank("LpPool", X, 3) - 2
     spatial = spatial_of(rank, auto_pad, dilations, pads, strides, ceil_mode)
-    return pooling.lp_pool(X, _pool_window(rank, kernel_shape), spatial, python.index(p))
+    return pooling.lp_pool(X, _pool_window(rank, kernel_shape), spatial, _exponent(p))
+
+
+def _exponent(p: Any) -> int:
+    """Return the exponent of a norm; the standard does not say what others than 1 and more mean."""
+    if (found := python.index(p)) < 1:
+        raise NotDeclaredError(f"p is {found}, which is the exponent of no norm")
+    return found
 
 
 def _spatial_axes(name: str, X: Tensor) -> Sequence[int]:
@@ -230,4 +242,4 @@ def global_average_pool(X: Tensor) -> Tensor:
 def global_lp_pool(X: Tensor, p: Any = 2) -> Tensor:
     """Return the norm over the spatial axes."""
     axes = _spatial_axes("GlobalLpPool", X)
-    return reductions.reduced(X, axes, reductions.norm, keepdims=True, attributes=(("p", python.index(p)),))
+    return reductions.reduced(X, axes, reductions.norm, keepdims=True, attributes=(("p", _exponent(p)),))

@@ -141,7 +141,7 @@ def grid_sample(
 ) -> Tensor:
     """Return the elements of *data* at the places of *grid*, interpolated."""
     flag = int(attributes.flag("align_corners", align_corners))
-    made: Tensor = onnx.grid_sample(data, grid, align_corners=flag, mode=mode, padding_mode=padding_mode)
+    made: Tensor = onnx.grid_sample(data, grid, flag, mode.removeprefix("bi"), padding_mode)
     return made
 
 
