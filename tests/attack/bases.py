@@ -9,15 +9,16 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from onnx import ModelProto, TensorProto, helper, numpy_helper
+from onnx import ModelProto, TensorProto, defs, helper, numpy_helper
 
 from tests import onnx_nodes
+from tests.attack.runner import unhurried
 from tests.onnx_nodes.against_onnxruntime import model_of
 from tests.onnx_nodes.draw_nodes import DRAWS
 from tests.onnx_nodes.random_nodes import Draw
 
 Array = np.ndarray[Any, Any]
-LATEST = 25
+LATEST = defs.onnx_opset_version()
 _MOST_ELEMENTS = 1 << 14
 
 
@@ -42,7 +43,8 @@ def drawn_base(rnd: random.Random) -> Base:
 @cache
 def node_tests() -> tuple[Any, ...]:
     """Return the small node tests of tensors."""
-    found = (case for module in onnx_nodes.modules() for case in onnx_nodes.cases(module))
+    with unhurried():  # a module of tests that is made in part only is never made again
+        found = [case for module in onnx_nodes.modules() for case in onnx_nodes.cases(module)]
     return tuple(
         case for case in found if onnx_nodes.has_tensors_only(case) and len(case.data_sets) and _is_small(case)
     )

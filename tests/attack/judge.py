@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -94,14 +95,9 @@ def ask(pair: Pair, rnd: random.Random, tally: Tally, laws: tuple[str, ...] = ()
     judged = judged_proof(pair, found, rnd) if found.verdict is sl.Verdict.PROVED else judged_witness(pair, found, rnd)
     outcome, text = judged
     if outcome in ("wrong", "disputed"):
-        operators = "-".join(
-            dict.fromkeys(n.op_type for n in (*pair.before.proto.graph.node, *pair.after.proto.graph.node))
-        )
         versions = "-".join(dict.fromkeys(str(s.proto.opset_import[0].version) for s in (pair.before, pair.after)))
         text = f"{pair.subject}, opset {versions}, {pair.kind}: {outcome}\n{text}\n{found.explain()}\n{described(pair)}"
-        kind = (
-            f"{name}-{outcome}-{pair.subject}-{pair.kind}" if pair.kind != "bucket" else f"{name}-{outcome}-{operators}"
-        )
+        kind = _kind(name, outcome, pair, judged[1])
         wrong = Wrong(kind, text, {"before.onnx": pair.before.data, "after.onnx": pair.after.data})
         if outcome == "wrong":
             tally.note_wrong(pair.subject, wrong)
@@ -111,6 +107,23 @@ def ask(pair: Pair, rnd: random.Random, tally: Tally, laws: tuple[str, ...] = ()
     elif outcome:
         tally.note(pair.subject, outcome)
     return found
+
+
+def _kind(verdict: str, outcome: str, pair: Pair, text: str) -> str:
+    """Return what is alike in wrong answers: which node refuses, or else the subject and how the pair is made."""
+    invalid = re.search(
+        r"(before|after) refused \(\w+: \[ONNXRuntimeError\] : \d+ : \w+ : This is an invalid model", text
+    )
+    if invalid:
+        return f"{verdict}-{outcome}-invalid-{invalid[1]}-{pair.subject}-{pair.kind.split()[0]}"
+    refused = re.search(r"(before|after) refused .*?while running (\w+) node", text)
+    if refused:
+        empty = "-empty" if re.search(r"witness at .*?: 0\b", text) else ""
+        return f"{verdict}-{outcome}-{refused[1]}-refused-by-{refused[2]}{empty}"
+    if pair.kind == "bucket":
+        operators = {n.op_type for side in (pair.before, pair.after) for n in side.proto.graph.node} - {"Identity"}
+        return f"{verdict}-{outcome}-{'-'.join(sorted(operators))}"
+    return f"{verdict}-{outcome}-{pair.subject}-{pair.kind.split(' to ')[0]}"
 
 
 def described(pair: Pair) -> str:

@@ -23,7 +23,9 @@ def node(op: str, inputs: list[str], output: str, **attributes: Any) -> NodeProt
     return helper.make_node(op, inputs, [output], **attributes)
 
 
-def _transposes(x: str, y: str, rank: int, dtype: Any, version: int, rnd: random.Random) -> Made:
+def _transposes(x: str, y: str, rank: int, dtype: Any, version: int, rnd: random.Random) -> Made | None:
+    if not rank:
+        return None
     perm = rnd.sample(range(rank), rank)
     back = [perm.index(k) for k in range(rank)] if rnd.random() < 0.8 else perm
     return [node("Transpose", [x], f"{y}_t", perm=perm), node("Transpose", [f"{y}_t"], y, perm=back)], []
