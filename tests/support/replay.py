@@ -1,0 +1,125 @@
+"""Replay verdicts of tests in onnxruntime: each PROVED at the sizes 0, 1, 2 and 3, each REFUTED at its witness.
+
+A folder of tests takes part by a ``conftest.py`` that imports the fixture `replays`.  Where onnxruntime is not
+installed, nothing is replayed.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import symlayout as sl
+from symlayout.models.model import Model
+from tests.attack.runtimes import Ran, Sessions, apart, apart_by_laws, has_onnxruntime
+from tests.attack.values import arrays, dims_of
+
+Array = np.ndarray[Any, Any]
+SIZES = (0, 1, 2, 3)
+_MOST_BYTES = 1 << 24  # of a model that is replayed
+
+
+@pytest.fixture(autouse=True)
+def replays(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Replay what `sl.verify` and `sl.optimize` say in a test; fail at its end if a verdict is wrong."""
+    wrong: list[str] = []
+    if has_onnxruntime():
+        verify, optimize = sl.verify, sl.optimize
+
+        def verified(before: Any, after: Any, **options: Any) -> Any:
+            found = verify(before, after, **options)
+            if text := refuted(before, after, found, by_position=options.get("by_position", False)):
+                wrong.append(text)
+            return found
+
+        def optimized(model: Any, *args: Any, **options: Any) -> Any:
+            made = optimize(model, *args, **options)
+            if text := changed(_model(model), made.source, loose=bool(made.report.laws)):
+                wrong.append(text)
+            return made
+
+        monkeypatch.setattr(sl, "verify", verified)
+        monkeypatch.setattr(sl, "optimize", optimized)
+    yield
+    assert not wrong, "\n\n".join(wrong)
+
+
+def refuted(before: Any, after: Any, found: Any, *, by_position: bool = False) -> str:
+    """Return why a verdict is wrong, by what onnxruntime computes; an empty text if it is not."""
+    if found.verdict is sl.Verdict.UNKNOWN:
+        return ""
+    left, right = _model(before), _model(after)
+    if left is None or right is None:
+        return ""
+    if found.verdict is sl.Verdict.PROVED:
+        loose = bool(found.laws or found.formulas)
+        if getattr(found, "assumed", ()):
+            return ""
+        return changed(left, right.source, loose=loose, by_position=by_position)
+    return _equal_at_witness(left.source, right.source, found, by_position)
+
+
+def _model(model: Any) -> Model | None:
+    """Return a model of ONNX whose constants are in its file; None for anything else."""
+    if isinstance(model, str | Path):
+        model = sl.read_model(model)
+    if not isinstance(model, Model) or model.format != "ONNX" or model.source.ByteSize() > _MOST_BYTES:
+        return None
+    return None if any(t.external_data for t in model.source.graph.initializer) else model
+
+
+def changed(before: Model | None, after: Any, *, loose: bool = False, by_position: bool = False) -> str:
+    """Return where the model after refuses what the model before takes, or computes something else."""
+    if before is None:
+        return ""
+    sides = Sessions(before.source), Sessions(after)
+    rnd = random.Random(0)
+    names = dims_of(before.source)
+    for size in SIZES if names else SIZES[:1]:
+        at = dict.fromkeys(names, size)
+        given = arrays(before.source, at, rnd)
+        a, b = _both(sides, given, by_position)
+        if a.arrays is None or b.lacks:
+            continue
+        if b.arrays is None:
+            return f"PROVED, at {at} onnxruntime refuses the model after: {b.refusal}"
+        how = apart_by_laws(a.arrays, b.arrays) if loose else apart(a.arrays, b.arrays)
+        again = _both(sides, given, by_position)[0]
+        if how not in ("", "rounding") and again.arrays is not None and not apart(a.arrays, again.arrays):
+            return f"PROVED, at {at} onnxruntime finds another {how}: {given}: {a.arrays} and {b.arrays}"
+    return ""
+
+
+def _equal_at_witness(before: Any, after: Any, found: Any, by_position: bool) -> str:
+    if found.witness is None:
+        return "REFUTED without a witness"
+    at = dict.fromkeys(dims_of(before), 1) | {str(s): n for s, n in found.witness.dims.items()}
+    given = arrays(before, at, random.Random(0)) | dict(found.witness.inputs)
+    a, b = _both((Sessions(before), Sessions(after)), given, by_position)
+    if a.lacks or b.lacks:
+        return ""
+    if a.arrays is None:
+        return f"REFUTED, onnxruntime refuses the model before at the witness {found.witness}: {a.refusal}"
+    if b.arrays is not None and not apart(a.arrays, b.arrays):
+        return f"REFUTED, both models compute {a.arrays} at the witness {found.witness}"
+    return ""
+
+
+def _both(sides: tuple[Sessions, Sessions], given: Mapping[str, Array], by_position: bool) -> tuple[Ran, Ran]:
+    before, after = sides
+    a = before.by_onnxruntime(given)
+    inputs = [x.name for x in after.model.graph.input]
+    if by_position:
+        given = dict(zip(inputs, given.values(), strict=False))
+    if not given.keys() >= set(inputs):
+        return a, Ran(None, "NotImplemented: the model after has other inputs")
+    b = after.by_onnxruntime(given)
+    if b.arrays is not None and not by_position:
+        by_name = dict(zip((y.name for y in after.model.graph.output), b.arrays, strict=True))
+        b = Ran([by_name[y.name] for y in before.model.graph.output])
+    return a, b
