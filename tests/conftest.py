@@ -14,6 +14,9 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Iterator
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -28,6 +31,8 @@ settings.register_profile("quick", max_examples=10)
 
 _BEGIN = pytest.StashKey[float]()
 _PROPERTY = "processor seconds"
+_REPLAYED = ("equivalence", "optimize_models")  # folders whose verdicts about models are replayed in onnxruntime
+_HAS_ONNXRUNTIME = find_spec("onnxruntime") is not None
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -75,6 +80,16 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     """Note when the test begins."""
     item.stash[_BEGIN] = _processor_seconds()
     return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Replay verdicts about models in onnxruntime, where that is installed."""
+    folder = Path(__file__).parent
+    if not _HAS_ONNXRUNTIME or not any(folder / name in item.path.parents for name in _REPLAYED):
+        return (yield)
+    with import_module("tests.attack.replay").replays():
+        return (yield)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -1,22 +1,28 @@
 """Replay verdicts of tests in onnxruntime: each PROVED at the sizes 0, 1, 2 and 3, each REFUTED at its witness.
 
-A folder of tests takes part by a ``conftest.py`` that imports the fixture `replays`.  Where onnxruntime is not
-installed, nothing is replayed.
+``tests/conftest.py`` says which folders of tests take part.  Where onnxruntime is not
+installed, nothing is replayed.  onnxruntime may end its process: it has one of its own, which is started again then.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from functools import cache
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from onnx import ModelProto
 
 import symlayout as sl
 from symlayout.models.model import Model
-from tests.attack.runtimes import Ran, Sessions, apart, apart_by_laws, has_onnxruntime
+from tests.attack.runtimes import Ran, Sessions, apart, apart_by_laws
 from tests.attack.values import arrays, dims_of
 
 Array = np.ndarray[Any, Any]
@@ -24,28 +30,28 @@ SIZES = (0, 1, 2, 3)
 _MOST_BYTES = 1 << 24  # of a model that is replayed
 
 
-@pytest.fixture(autouse=True)
-def replays(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Replay what `sl.verify` and `sl.optimize` say in a test; fail at its end if a verdict is wrong."""
+@contextmanager
+def replays() -> Iterator[None]:
+    """Replay what `sl.verify` and `sl.optimize` say in the block; fail at its end if a verdict is wrong."""
     wrong: list[str] = []
-    if has_onnxruntime():
-        verify, optimize = sl.verify, sl.optimize
+    verify, optimize = sl.verify, sl.optimize
 
-        def verified(before: Any, after: Any, **options: Any) -> Any:
-            found = verify(before, after, **options)
-            if text := refuted(before, after, found, by_position=options.get("by_position", False)):
-                wrong.append(text)
-            return found
+    def verified(before: Any, after: Any, **options: Any) -> Any:
+        found = verify(before, after, **options)
+        if text := refuted(before, after, found, by_position=options.get("by_position", False)):
+            wrong.append(text)
+        return found
 
-        def optimized(model: Any, *args: Any, **options: Any) -> Any:
-            made = optimize(model, *args, **options)
-            if text := changed(_model(model), made.source, loose=bool(made.report.laws)):
-                wrong.append(text)
-            return made
+    def optimized(model: Any, *args: Any, **options: Any) -> Any:
+        made = optimize(model, *args, **options)
+        if text := changed(_model(model), made.source, loose=bool(made.report.laws)):
+            wrong.append(text)
+        return made
 
-        monkeypatch.setattr(sl, "verify", verified)
-        monkeypatch.setattr(sl, "optimize", optimized)
-    yield
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sl, "verify", verified)
+        patch.setattr(sl, "optimize", optimized)
+        yield
     assert not wrong, "\n\n".join(wrong)
 
 
@@ -61,7 +67,12 @@ def refuted(before: Any, after: Any, found: Any, *, by_position: bool = False) -
         if getattr(found, "assumed", ()):
             return ""
         return changed(left, right.source, loose=loose, by_position=by_position)
-    return _equal_at_witness(left.source, right.source, found, by_position)
+    if (witness := found.witness) is None:
+        return "REFUTED without a witness"
+    at = {str(symbol): n for symbol, n in witness.dims.items()}
+    files = left.source.SerializeToString(), right.source.SerializeToString()
+    text = _apart(_equal_at, *files, at, dict(witness.inputs), by_position)
+    return text and f"REFUTED, {text}, at the witness {witness}"
 
 
 def _model(model: Any) -> Model | None:
@@ -77,12 +88,31 @@ def changed(before: Model | None, after: Any, *, loose: bool = False, by_positio
     """Return where the model after refuses what the model before takes, or computes something else."""
     if before is None:
         return ""
-    sides = Sessions(before.source), Sessions(after)
+    return _apart(_changed, before.source.SerializeToString(), after.SerializeToString(), loose, by_position)
+
+
+@cache
+def _pool() -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(1, get_context("spawn"))
+
+
+def _apart(work: Callable[..., str], *arguments: Any) -> str:
+    """Do *work* in the process that has onnxruntime; what ends that process is not judged."""
+    try:
+        return _pool().submit(work, *arguments).result()
+    except BrokenProcessPool:
+        _pool.cache_clear()
+        return ""
+
+
+def _changed(before: bytes, after: bytes, loose: bool, by_position: bool) -> str:
+    proto = ModelProto.FromString(before)
+    sides = Sessions(proto), Sessions(ModelProto.FromString(after))
     rnd = random.Random(0)
-    names = dims_of(before.source)
+    names = dims_of(proto)
     for size in SIZES if names else SIZES[:1]:
         at = dict.fromkeys(names, size)
-        given = arrays(before.source, at, rnd)
+        given = arrays(proto, at, rnd)
         a, b = _both(sides, given, by_position)
         if a.arrays is None or b.lacks:
             continue
@@ -95,18 +125,17 @@ def changed(before: Model | None, after: Any, *, loose: bool = False, by_positio
     return ""
 
 
-def _equal_at_witness(before: Any, after: Any, found: Any, by_position: bool) -> str:
-    if found.witness is None:
-        return "REFUTED without a witness"
-    at = dict.fromkeys(dims_of(before), 1) | {str(s): n for s, n in found.witness.dims.items()}
-    given = arrays(before, at, random.Random(0)) | dict(found.witness.inputs)
-    a, b = _both((Sessions(before), Sessions(after)), given, by_position)
+def _equal_at(before: bytes, after: bytes, at: dict[str, int], inputs: dict[str, Array], by_position: bool) -> str:
+    proto = ModelProto.FromString(before)
+    sizes = dict.fromkeys(dims_of(proto), 1) | at
+    given = arrays(proto, sizes, random.Random(0)) | inputs
+    a, b = _both((Sessions(proto), Sessions(ModelProto.FromString(after))), given, by_position)
     if a.lacks or b.lacks:
         return ""
     if a.arrays is None:
-        return f"REFUTED, onnxruntime refuses the model before at the witness {found.witness}: {a.refusal}"
+        return f"onnxruntime refuses the model before: {a.refusal}"
     if b.arrays is not None and not apart(a.arrays, b.arrays):
-        return f"REFUTED, both models compute {a.arrays} at the witness {found.witness}"
+        return f"both models compute {a.arrays}"
     return ""
 
 

@@ -1,0 +1,127 @@
+"""The attack itself: a part of it, judged by the reference evaluator, and that it finds what is wrong."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+from onnx import TensorProto, helper
+
+import symlayout as sl
+from symlayout.equivalence.verify_models import verify
+from tests.attack import buckets, judge, node_tests, pairs, runner
+from tests.attack.bases import constant
+from tests.attack.judge import Pair, Side
+from tests.attack.page import add, page
+from tests.attack.replay import changed, refuted
+from tests.attack.runtimes import apart
+from tests.attack.tally import Tally, Wrong
+from tests.equivalence import unoptimized_onnxruntime
+
+CASES = {"pairs": (pairs.attack, 5), "node_tests": (node_tests.attack, 8), "buckets": (buckets.attack, 6)}
+
+
+def side(op: str, *constants: TensorProto, **attributes: object) -> Side:
+    node = helper.make_node(op, ["x", *(c.name for c in constants)], ["y"], **attributes)
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", "M"])
+    graph = helper.make_graph([node], "g", [x], [helper.make_empty_tensor_value_info("y")], constants)
+    return Side(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9))
+
+
+def answered(verdict: sl.Verdict, before: Side, after: Side, monkeypatch: pytest.MonkeyPatch) -> Tally:
+    """Return what the judge says if the answer for the pair is *verdict*, by the witness of a pair that differs."""
+    real = verify(side("Abs").model, side("Neg").model, run=False)
+    given = real if verdict is sl.Verdict.REFUTED else verify(before.model, before.model, run=False)
+    monkeypatch.setattr(sl, "verify", lambda *_, **__: given)
+    tally = Tally()
+    judge.ask(Pair("subject", "kind", before, after), random.Random(0), tally)
+    return tally
+
+
+@pytest.fixture
+def by_reference(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Judge by the reference evaluator, also where onnxruntime is installed."""
+    monkeypatch.setattr(judge, "has_onnxruntime", lambda: False)
+    monkeypatch.setattr(buckets, "has_onnxruntime", lambda: False)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("by_reference")
+@pytest.mark.parametrize("part", CASES)
+def test_no_verdict_of_a_part_of_the_attack_is_wrong(part: str) -> None:
+    attack, cases = CASES[part]
+    tally = Tally()
+    for number in range(cases):
+        attack(number, tally)
+    assert not [w for w in tally.wrong if "disputed" not in w.kind], tally.wrong[0].text
+    assert min(tally.totals()[verdict] for verdict in ("PROVED", "REFUTED")) > 10
+
+
+@pytest.mark.usefixtures("by_reference")
+def test_a_wrong_proof_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert answered(sl.Verdict.PROVED, side("Relu"), side("Abs"), monkeypatch).totals()["wrong"] == 1
+
+
+@pytest.mark.usefixtures("by_reference")
+def test_a_witness_at_which_nothing_differs_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert answered(sl.Verdict.REFUTED, side("Abs"), side("Abs"), monkeypatch).totals()["wrong"] == 1
+
+
+@pytest.mark.usefixtures("by_reference")
+def test_right_answers_are_not_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not answered(sl.Verdict.PROVED, side("Abs"), side("Abs"), monkeypatch).totals()["wrong"]
+    assert not answered(sl.Verdict.REFUTED, side("Abs"), side("Neg"), monkeypatch).totals()["wrong"]
+
+
+def test_bits_are_compared() -> None:
+    a = np.array([1, 0, np.nan], np.float32)
+    assert apart([a], [a.copy()]) == ""
+    assert apart([a], [np.array([1, -0.0, np.nan], np.float32)]) == "value"
+    assert apart([a], [np.array([1, 0, 1], np.float32)]) == "value"
+    assert apart([a], [np.array([np.nextafter(np.float32(1), np.float32(2)), 0, np.nan], np.float32)]) == "rounding"
+    assert apart([a], [a.astype(np.float64)]) == "type"
+    assert apart([a], [a.reshape(1, 3)]) == "shape"
+
+
+def test_replays_of_the_suites_find_wrong_verdicts() -> None:
+    if not unoptimized_onnxruntime.is_installed():
+        pytest.skip("onnxruntime is not installed: nothing is replayed")
+    relu, absolute = side("Relu").model, side("Abs").model
+    assert "another value" in changed(relu, absolute.source)
+    assert not changed(relu, relu.source)
+    assert "refuses the model after" in changed(relu, side("Reshape", constant("c", [5, 7])).model.source)
+    apart_ = sl.verify(relu, absolute, run=False)
+    assert apart_.verdict is sl.Verdict.REFUTED
+    assert not refuted(relu, absolute, apart_)
+    assert "both models compute" in refuted(absolute, absolute, apart_)
+
+
+def test_a_case_that_fails_is_a_finding_and_the_run_goes_on() -> None:
+    def attack(seed: int, tally: Tally) -> None:
+        if seed == 1:
+            raise ValueError("a crash")
+        tally.note("subject", "PROVED")
+
+    tally = Tally()
+    for _, found in runner.run(attack, 0, 4, 60.0):
+        tally.merge(found)
+    assert tally.totals() == {"PROVED": 3, "wrong": 1}
+    assert "a crash" in tally.wrong[0].text
+
+
+def test_the_parts_are_the_modules_with_an_attack() -> None:
+    assert {"pairs", "node_tests", "buckets"} <= runner.parts().keys()
+
+
+def test_the_page_has_the_counts_of_each_run(tmp_path: Path) -> None:
+    tally = Tally()
+    tally.note("Relu", "PROVED")
+    tally.note_wrong("Relu", Wrong("kind", "text"))
+    for _ in range(2):
+        add(tmp_path / "counts.json", "pairs", tally)
+    text = page(json.loads((tmp_path / "counts.json").read_text()))
+    assert "| Relu | 2 | 0 | 0 | 2 |" in text
+    assert tally.wrong[0].save(tmp_path).joinpath("verdict.txt").read_text() == "text\n"
