@@ -150,7 +150,7 @@ def _twice(x: str, y: str, rank: int, dtype: Any, version: int, rnd: random.Rand
 
 
 def _identity(x: str, y: str, rank: int, dtype: Any, version: int, rnd: random.Random) -> Made:
-    op = rnd.choice(("Identity", "Dropout", "Concat", "Flatten", "Sum", "Max"))
+    op = rnd.choice(("Identity", "Dropout", "Concat", "Flatten", "Max"))
     return [node(op, [x], y, **({"axis": rnd.randint(0, max(rank - 1, 0))} if op in ("Concat", "Flatten") else {}))], []
 
 
