@@ -67,6 +67,8 @@ class Sessions:
 
     def by_onnxruntime(self, given: Arrays) -> Ran:
         """Return what onnxruntime computes."""
+        if not has_onnxruntime():
+            return Ran(None, "NotImplemented: onnxruntime is not installed")
         return _ran(self._onnxruntime, self.model, given)
 
     def by_reference(self, given: Arrays) -> Ran:
@@ -88,15 +90,19 @@ def _ran(session: Any, model: Any, given: Arrays) -> Ran:
     return Ran([np.asarray(a) for a in made])
 
 
-def apart(left: list[Array], right: list[Array]) -> str:
-    """Return how outputs differ: "" (the same bits; NaN is NaN), "type", "shape", "rounding" or "value"."""
+def apart(left: list[Array], right: list[Array], most: float = 16.0) -> str:
+    """Return how outputs differ: "" (the same bits; NaN is NaN), "type", "shape", "rounding" or "value".
+
+    Rounding is some units in the last place of an element, or of the largest element if that is at most *most*: terms
+    of sums may cancel.
+    """
     worst = ""
     for a, b in zip(left, right, strict=True):
         if a.dtype != b.dtype:
             return "type"
         if a.shape != b.shape:
             return "shape"
-        found = _bits_apart(a, b)
+        found = _bits_apart(a, b, most)
         worst = "value" if "value" in (found, worst) else found or worst
     return worst
 
@@ -116,7 +122,7 @@ def apart_by_laws(left: list[Array], right: list[Array]) -> str:
     return "rounding" if near else how
 
 
-def _bits_apart(a: Array, b: Array) -> str:
+def _bits_apart(a: Array, b: Array, most: float) -> str:
     if a.dtype.kind in "USO":
         return "" if a.tolist() == b.tolist() else "value"
     if a.dtype.kind in "biu" or a.dtype.itemsize == 1 or "int" in a.dtype.name:
@@ -140,8 +146,7 @@ def _bits_apart(a: Array, b: Array) -> str:
             a.dtype.name, 0.1
         )
         scale = float(np.max(size[np.isfinite(size)], initial=0.0))
-        # beside the largest element: terms of a sum may cancel
-        near = np.isfinite(size) & (np.abs(wide_a - wide_b) <= 4 * unit * np.maximum(size, min(scale, 16.0)))
+        near = np.isfinite(size) & (np.abs(wide_a - wide_b) <= 4 * unit * np.maximum(size, min(scale, most)))
         zero = (wide_a == 0) & (wide_b == 0)
         return "rounding" if (same | (near & ~zero)).all() else "value"
 

@@ -343,7 +343,7 @@ def _strided(path: Path, *, plain: bool = False, row: int = 4, all_places: bool 
         node("Shape", "x", "extents"),
         node("ConstantOfShape", "extents", "ones", value=tensor([int(all_places)], name="one")),
         node("NonZero", "ones", "found"),
-        node("Split", "found", "r, c", axis=0),
+        node("Split", "found", "r, c", axis=0, num_outputs=2),
         node("Mul", "r, row", "down"),
         *([] if plain else [node("Mul", "c, step", "across")]),
         node("Add", "down, c" if plain else "down, across", "at"),

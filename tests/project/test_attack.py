@@ -21,7 +21,11 @@ from tests.attack.runtimes import apart
 from tests.attack.tally import Tally, Wrong
 from tests.equivalence import unoptimized_onnxruntime
 
-CASES = {"pairs": (pairs.attack, 12), "node_tests": (node_tests.attack, 8), "buckets": (buckets.attack, 6)}
+CASES = {  # by the numbers of cases, which take some seconds together
+    "pairs": (pairs.attack, range(112, 121)),
+    "node_tests": (node_tests.attack, range(100, 108)),
+    "buckets": (buckets.attack, range(100, 106)),
+}
 
 
 def side(op: str, *constants: TensorProto, **attributes: object) -> Side:
@@ -54,7 +58,7 @@ def by_reference(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_no_verdict_of_a_part_of_the_attack_is_wrong(part: str) -> None:
     attack, cases = CASES[part]
     tally = Tally()
-    for number in range(100, 100 + cases):
+    for number in cases:
         attack(number, tally)
     assert not [w for w in tally.wrong if "disputed" not in w.kind], tally.wrong[0].text
     assert min(tally.totals()[verdict] for verdict in ("PROVED", "REFUTED")) > 5
@@ -90,7 +94,7 @@ def test_replays_of_the_suites_find_wrong_verdicts() -> None:
     if not unoptimized_onnxruntime.is_installed():
         pytest.skip("onnxruntime is not installed: nothing is replayed")
     relu, absolute = side("Relu").model, side("Abs").model
-    assert "another value" in changed(relu, absolute.source)
+    assert "find another value" in changed(relu, absolute.source)
     assert not changed(relu, relu.source)
     assert "refuses the model after" in changed(relu, side("Reshape", constant("c", [5, 7])).model.source)
     apart_ = sl.verify(relu, absolute, run=False)
