@@ -19,7 +19,7 @@ from symlayout.commands import subject
 from symlayout.commands.output import model_table
 from symlayout.commands.output.report import Report, columns, exit_status
 from symlayout.errors import FormatError
-from symlayout.models.write_onnx import write_shapes
+from symlayout.models.write_onnx import DATA, write_shapes
 from symlayout.show import wording
 from symlayout.tensors.requirements import origins
 
@@ -32,6 +32,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--all", action="store_true", help="list every value of a MODEL, not only inputs and outputs")
     parser.add_argument("--write", metavar="OUT", help="write a MODEL of ONNX with the shapes of its values")
+    parser.add_argument(
+        "--data",
+        choices=DATA,
+        default="copy",
+        help="constants in other files, if OUT is in another folder: copied beside it, or found where they are",
+    )
 
 
 def run(arguments: argparse.Namespace) -> Report:
@@ -81,7 +87,7 @@ def _of_model(arguments: argparse.Namespace) -> Report:
     model = sl.read_model(arguments.subject[0], dims=subject.parse_known(arguments.dim))
     text = model_table.table(model, every=arguments.all)
     if arguments.write:
-        count = write_shapes(model, arguments.write)
+        count = write_shapes(model, arguments.write, arguments.data)
         text += f"\nwrote     {count} shapes to {arguments.write}"
     first = next(iter(model.outputs.values()))
     bounds = first.bounds()

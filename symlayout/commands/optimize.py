@@ -16,6 +16,7 @@ from pathlib import Path
 
 import symlayout as sl
 from symlayout.commands.output.report import Report
+from symlayout.models.write_onnx import DATA
 from symlayout.optimize_models.crossings.layouts import LAYOUTS
 from symlayout.proof.laws import LAWS
 from symlayout.show.whole_file import write_file
@@ -25,6 +26,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("model", metavar="MODEL", help="the model, an .onnx")
     parser.add_argument("-o", "--out", metavar="OUT", required=True, help="the .onnx to write")
+    parser.add_argument(
+        "--data",
+        choices=DATA,
+        default="copy",
+        help="constants in other files, if OUT is in another folder: copied beside it, or found where they are",
+    )
     parser.add_argument(
         "--svg", metavar="FILE", type=Path, help="write a picture of what was changed, before and after"
     )
@@ -52,7 +59,7 @@ def run(arguments: argparse.Namespace) -> Report:
         kernels=arguments.kernels is not None,
         time_limit=arguments.time_limit,
     )
-    optimized.save(arguments.out)
+    optimized.save(arguments.out, arguments.data)
     text = f"{optimized.report}\nwrote {arguments.out}"
     if arguments.kernels:
         files = optimized.kernel_files(_command(arguments))

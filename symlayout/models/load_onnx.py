@@ -24,6 +24,7 @@ from symlayout.models.arithmetic.shape_arithmetic import OPS, exact_target, requ
 from symlayout.models.evaluate_graph import Evaluation, has_expressions
 from symlayout.models.known_dims import KnownDims
 from symlayout.models.model import Items, Model, ModelNode, Tensors, Unshaped, Value
+from symlayout.models.model_file import MAX_CONSTANT
 from symlayout.models.onnx_model import Input, OnnxGraph
 from symlayout.models.onnx_nodes import schemas
 from symlayout.models.onnx_nodes.control_flow import CONTROL_FLOW
@@ -43,6 +44,7 @@ from symlayout.models.subgraph_keys import (
 )
 from symlayout.tensors.apply_operation import operand_of
 from symlayout.tensors.chain import Tensor
+from symlayout.tensors.element_types import STRING
 from symlayout.tensors.input_tensor import tensor
 
 if TYPE_CHECKING:
@@ -172,6 +174,8 @@ class OnnxEvaluation(Evaluation):
             return inputs
         if op in CONTROL_FLOW:
             return CONTROL_FLOW[op](self, node, inputs)
+        if op == "NonZero" and isinstance(inputs[0], np.ndarray) and _is_small_array(inputs[0]):
+            return [np.array(np.nonzero(inputs[0]), np.int64)]
         if op == "ConstantOfShape" and (filled := self._filled(node, inputs)) is not None:
             return filled
         if op in SEQUENCES and (made := SEQUENCES[op](self, node, inputs)) is not None:
@@ -208,6 +212,8 @@ class OnnxEvaluation(Evaluation):
             titles.append(f"microsoft:{op}")  # onnxruntime writes some of its operators in the standard's domain
         on_shape = bool(op) and self.is_shape_node(op, inputs)
         title = op if op in OPS else node.title
+        if op == "Cast" and self._attributes(node).get("to") == STRING:
+            return None
         row = next((t for t in titles if _is_known(t)), None)
         if op in RANDOM or not (row or (on_shape and op in OPS)):
             return None
@@ -520,6 +526,10 @@ _MOVING = frozenset(
         "Identity", "Pad", "DepthToSpace", "SpaceToDepth",
     )
 )  # fmt: skip
+
+
+def _is_small_array(value: np.ndarray[Any, Any]) -> bool:
+    return value.ndim > 0 and value.size <= MAX_CONSTANT and not has_expressions(value)
 
 
 def _stem(op: str) -> str:

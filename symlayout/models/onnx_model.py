@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -94,7 +94,7 @@ class OnnxGraph:
     outputs: tuple[str, ...]
     constants: Mapping[str, TensorProto]
     opsets: Mapping[str, int]
-    types: Mapping[str, TypeProto]
+    types: MutableMapping[str, TypeProto]
     source: ModelProto | None
     files: ConstantFiles
     notes: tuple[str, ...] = ()

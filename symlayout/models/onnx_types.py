@@ -5,7 +5,7 @@ The package has no arithmetic on dims.  An extent that it does not know depends 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,7 +25,10 @@ _MAX_DATA = 4096  # elements of a constant that the inference may read
 
 
 def output_types(
-    node: ModelNode, inputs: Sequence[Value | None], operands: Sequence[Tensor | None], hints: Mapping[str, Any]
+    node: ModelNode,
+    inputs: Sequence[Value | None],
+    operands: Sequence[Tensor | None],
+    hints: MutableMapping[str, Any],
 ) -> list[OutputType | None]:
     """Return what is known of each output of a node; None for one that is left out.
 
@@ -34,11 +37,13 @@ def output_types(
     inputs, operands : sequence
         The inputs as values, and as the tensors that the result is a function of.
     hints : mapping
-        The types that the file states for values, by name.  An int there is believed where the rank is.
+        The types that the file states for values, by name.  An int there is believed where the rank is.  The types of
+        sequences and optionals that are inferred are noted there, so that what is taken out of these has a type.
     """
     tokens: dict[Any, str] = {}
     places: dict[str, SameAs] = {}
     inferred = _inferred(node, inputs, tokens, places, hints)
+    hints.update((name, t) for name, t in inferred.items() if t.WhichOneof("value") in _CONTAINERS)
     found: list[OutputType | None] = []
     for name in node.outputs:
         if not name:
@@ -74,6 +79,7 @@ def _inferred(
     return found
 
 
+_CONTAINERS = ("sequence_type", "optional_type", "map_type")
 _ANY = (1, 6)  # float and int32
 
 
@@ -105,7 +111,8 @@ def _inferred_of(
         if value is None:
             continue
         if isinstance(value, Items) or (isinstance(value, Unshaped) and value.kind != TENSOR):
-            if (stated := hints.get(node.inputs[k])) is not None:
+            stated = _sequence_of(value, unknown) if isinstance(value, Items) else hints.get(node.inputs[k])
+            if stated is not None:
                 types[name] = stated
             continue
         if isinstance(value, Unshaped):
@@ -142,6 +149,20 @@ def _inferred_of(
         return {}
 
 
+def _sequence_of(value: Items, unknown: int) -> TypeProto | None:
+    """Return the type of a sequence: what its elements have in common; None if they are no tensors, or none."""
+    from onnx import helper
+
+    kinds = {v.dtype if isinstance(v, Tensor) else None for v in value.elements}
+    if not value.elements or len(kinds) != 1 or not all(isinstance(v, Tensor) for v in value.elements):
+        return None
+    shapes = [[e if isinstance(e, int) else None for e in v.shape] for v in value.elements]
+    shape = None
+    if len({len(s) for s in shapes}) == 1:
+        shape = [es[0] if len(set(es)) == 1 else None for es in zip(*shapes, strict=True)]
+    return helper.make_sequence_type_proto(helper.make_tensor_type_proto(_number(kinds.pop(), unknown), shape))
+
+
 def _number(dtype: np.dtype[Any] | None, unknown: int) -> int:
     return unknown if (number := number_of(dtype)) is None else number
 
@@ -164,10 +185,20 @@ def _output(kind: Any, places: Mapping[str, SameAs]) -> OutputType | None:
     return OutputType(dtype, tuple(entries))
 
 
+_RANKS = {
+    "BlackmanWindow": 1, "HammingWindow": 1, "HannWindow": 1, "Range": 1, "Shape": 1, "Gemm": 2,
+    "MelWeightMatrix": 2, "NonZero": 2, "STFT": 4,
+}  # fmt: skip
+"""The rank of the results of operations, whatever their operands are."""
+
+
 def _refined(
     node: ModelNode, operands: Sequence[Tensor | None], found: list[OutputType | None]
 ) -> list[OutputType | None]:
-    """Bound the extents that depend on data, where the operation says by what."""
+    """Bound the extents that depend on data, where the operation says by what, and give ranks that it fixes."""
+    if node.domain == "" and (rank := _RANKS.get(node.op_type)) is not None:
+        unknown = tuple(UnknownExtent() for _ in range(rank))
+        found = [OutputType(o.dtype, unknown) if o and o.shape is None else o for o in found]
     first = operands[0] if operands else None
     if first is None or node.domain not in ("", "ai.onnx"):
         return found

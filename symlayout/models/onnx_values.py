@@ -17,8 +17,9 @@ from symlayout.models.model_file import MAX_RANK, ConstantFiles
 from symlayout.tensors.element_types import STRING, element_type, strings
 
 if TYPE_CHECKING:
-    from onnx import AttributeProto, NodeProto, TensorProto
+    from onnx import AttributeProto, NodeProto, SparseTensorProto, TensorProto
 
+_MAX_DENSE = 1 << 22  # elements of a sparse constant
 _STRING = 8  # ONNX's number of the type
 Constant = np.ndarray[Any, Any]
 Attribute = int | float | str | list[int] | list[float] | list[str] | Constant
@@ -59,9 +60,29 @@ def attribute_value(attribute: AttributeProto, where: str) -> Attribute:
         raise FormatError(f"{where} is not read: {printable(error)}") from None
     if attribute.type == attribute.TENSOR:
         return array(value, where)
+    if attribute.type == attribute.SPARSE_TENSOR:
+        return _dense(value, where)
     if attribute.type not in (attribute.INT, attribute.INTS, attribute.FLOAT, attribute.FLOATS):
         raise FormatError(f"{where} has type {attribute.type}, which is not read")
     return value  # type: ignore[no-any-return]
+
+
+def _dense(sparse: SparseTensorProto, where: str) -> Constant:
+    """Return a sparse tensor with its zeros."""
+    values, indices, shape = array(sparse.values, where), array(sparse.indices, where), tuple(sparse.dims)
+    count = math.prod(shape)
+    if len(shape) > MAX_RANK or any(n < 0 for n in shape) or count > _MAX_DENSE:
+        raise FormatError(f"sparse constant has shape {shortened(str(list(shape)))}\n  in: {where}")
+    if indices.ndim == 2 and indices.shape == (values.size, len(shape)):
+        weights = [math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
+        inside = bool(((indices >= 0) & (indices < np.array(shape, np.int64))).all())
+        indices = indices @ np.array(weights, np.int64) if inside else np.array([-1])
+    fits = values.ndim == 1 and indices.shape == values.shape and indices.dtype == np.int64
+    if not fits or (values.size and not 0 <= indices.min() <= indices.max() < count):
+        raise FormatError(f"sparse constant has values or places that do not fit its shape\n  in: {where}")
+    made = np.zeros(count, values.dtype)
+    made[indices] = values
+    return made.reshape(shape)
 
 
 def plain_attribute(a: AttributeProto) -> Any:
@@ -109,8 +130,28 @@ def _mapped(
     tensor: TensorProto, dtype: np.dtype[Any], shape: list[int], where: str, files: ConstantFiles | None
 ) -> Constant:
     """Return a constant of another file, which is not read before its elements are."""
+    file = external_file(tensor, files, where)
+    assert files is not None
+    if dtype.itemsize * 8 != _bits(tensor.data_type):
+        raise FormatError(f"constant of {dtype} is packed in another file, which is not read\n  in: {where}")
     entries = {entry.key: entry.value for entry in tensor.external_data}
-    location = entries.get("location", "")
+    size = math.prod(shape) * dtype.itemsize
+    start = number_of_bytes(entries.get("offset"), 0, where)
+    length = number_of_bytes(entries.get("length"), size, where)
+    if length != size:
+        raise FormatError(f"constant has {length} bytes, {dtype} {shape} needs {size}\n  in: {where}")
+    return files.part(file, start, size, where).view(dtype.newbyteorder("<")).reshape(shape)
+
+
+def external_file(tensor: TensorProto, files: ConstantFiles | None, where: str) -> Path:
+    """Return the file that a constant is kept in, one of *files*.
+
+    Raises
+    ------
+    FormatError
+        It is outside their folder.
+    """
+    location = next((entry.value for entry in tensor.external_data if entry.key == "location"), "")
     if "\0" in location:
         raise FormatError(f"the name {shortened(location)!r} of a file with a constant has a NUL\n  in: {where}")
     if files is None or not location or Path(location).is_absolute() or ".." in Path(location).parts:
@@ -122,16 +163,11 @@ def _mapped(
         raise FormatError(
             f"constant is kept in {shortened(location)!r}, outside the folder of the model\n  in: {where}"
         )
-    if dtype.itemsize * 8 != _bits(tensor.data_type):
-        raise FormatError(f"constant of {dtype} is packed in another file, which is not read\n  in: {where}")
-    size = math.prod(shape) * dtype.itemsize
-    start, length = (_number(entries.get(key), default, where) for key, default in (("offset", 0), ("length", size)))
-    if length != size:
-        raise FormatError(f"constant has {length} bytes, {dtype} {shape} needs {size}\n  in: {where}")
-    return files.part(file, start, size, where).view(dtype.newbyteorder("<")).reshape(shape)
+    return file
 
 
-def _number(text: str | None, default: int, where: str) -> int:
+def number_of_bytes(text: str | None, default: int, where: str) -> int:
+    """Return the number in an entry of a constant's place; *default* if there is none."""
     if text is None:
         return default
     if not (text.isascii() and text.isdigit() and len(text) < 20):

@@ -29,7 +29,14 @@ if TYPE_CHECKING:
     from onnx import GraphProto, NodeProto, TensorProto
 
 STANDARD = ("", "ai.onnx")  # names of the domain of the standard
-CONSTANTS = ("value", "value_int", "value_ints", "value_float", "value_floats")  # attributes of a Constant
+CONSTANTS = (
+    "value",
+    "value_int",
+    "value_ints",
+    "value_float",
+    "value_floats",
+    "sparse_value",
+)  # attributes of a Constant
 RANDOM = ("RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Multinomial", "Bernoulli")
 
 

@@ -84,24 +84,29 @@ class OptimizedModel(Model):
         )
         self.report = report
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], data: str = "copy") -> None:
         """Write the model as an ``.onnx`` file.
 
         Parameters
         ----------
         path : str or path
-            The new file.  It has to be in the folder of the model if that has constants in other files.
+            The new file.
+        data : {"copy", "refer"}
+            What becomes of constants in other files if *path* is in another folder than the model: they are copied
+            into one file beside it, or found where they are, which has to be in the folder of *path* or below.
 
         Raises
         ------
         FormatError
-            The constants in other files would not be found.
+            The constants would not be found.
+        ShapeError
+            ``bad_mode`` for another *data*.
         OSError
-            The file cannot be written.
+            A file cannot be written.
         """
         from symlayout.models.write_onnx import write_model
 
-        write_model(self, path)
+        write_model(self, path, data)
 
     def kernel_files(self, command: str = "symlayout optimize MODEL -o OUT --kernels DIR") -> dict[str, str]:
         """Return the C of the kernels for the model's functions, by file name; none if it has no such function.

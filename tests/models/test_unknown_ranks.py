@@ -335,3 +335,39 @@ def test_products_of_quantised_vectors_have_the_shape_of_numpy(
     found = sl.interpret(y, *[arrays[leaf.name].astype(np.uint8) for leaf in y.arguments()])
     assert found.shape == expected.shape
     assert np.array_equal(found, expected)
+
+
+@pytest.mark.parametrize("kind", [TensorProto.INT32, TensorProto.INT8, TensorProto.UINT8, TensorProto.FLOAT16])
+def test_a_mask_of_another_type_is_what_the_standard_casts_to_the_type_of_the_scores(tmp_path: Path, kind: int) -> None:
+    draw = np.random.default_rng(0)
+    q, k, v = (draw.normal(size=(1, 2, 3, 4)).astype(np.float32) for _ in range(3))
+    mask = draw.integers(0, 5, (3, 3)).astype(helper.tensor_dtype_to_np_dtype(kind))
+    shapes = [value_info(n, (1, 2, 3, 4)) for n in "qkv"] + [value_info("m", (3, 3), kind)]
+    path = written(tmp_path / "m.onnx", node("Attention", "q, k, v, m", "y"), inputs=tuple(shapes))
+    made = ModelProto.FromString(path.read_bytes())
+    made.opset_import[0].version = 23
+    path.write_bytes(made.SerializeToString())
+    scores = q @ k.swapaxes(-1, -2) / 2 + mask.astype(np.float32)
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    expected = weights / weights.sum(-1, keepdims=True) @ v
+    y = sl.load(path)["y"]
+    found = sl.interpret(
+        y, *[{"q": q, "k": k, "v": v, "m": mask}[leaf.name] for leaf in y.arguments()]
+    )  # fmt: skip
+    assert found.dtype == np.float32
+    assert np.allclose(found, expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("axes", [(), (1,)], ids=str)
+def test_the_number_of_a_pass_has_the_axes_that_the_body_states(tmp_path: Path, axes: tuple[int, ...]) -> None:
+    """Onnxruntime 1.32 gives the body a number with an axis if it states one."""
+    add = [node("Cast", "i", "f", to=1), node("Add", "f, one", "o"), node("Identity", "c", "d")]
+    body = helper.make_graph(
+        add, "body", [value_info("i", axes, INT64), value_info("c", (), TensorProto.BOOL)],
+        [value_info("d", (), TensorProto.BOOL), value_info("o", None)],
+    )  # fmt: skip
+    one = helper.make_tensor("one", TensorProto.FLOAT, [], [1])
+    trips = tensor([3], [1], "trips")
+    y = sl.load(written(tmp_path / "m.onnx", node("Loop", "trips, ", "y", body=body), constants=(one, trips)))["y"]
+    assert y.shape[1:] == axes
+    assert y.bounds()[0] == (0, 3)

@@ -15,7 +15,7 @@ from symlayout.frontends.onnx.elementwise import apply
 from symlayout.frontends.onnx.operator import AT_LEAST_1, operator
 from symlayout.frontends.onnx.types import cast_to
 from symlayout.frontends.rank import require_rank
-from symlayout.ops.axes import expand_dims
+from symlayout.ops.axes import expand_dims, squeeze
 from symlayout.ops.reshape import reshape
 from symlayout.tensors.chain import Tensor
 
@@ -101,7 +101,10 @@ def batch_normalization(
     outputs: int = 1,
 ) -> Tensor | list[Tensor]:
     """Return *X* minus a mean for each channel, divided by the deviation; *scale* and *B* are applied after."""
-    require_rank("BatchNormalization", X, 2)
+    if require_rank("BatchNormalization", X, 1) == 1:  # one channel
+        given = {"epsilon": epsilon, "momentum": momentum, "training_mode": training_mode, "spatial": spatial}
+        made = batch_normalization(expand_dims(X, 1), scale, B, input_mean, input_var, **given, outputs=outputs)
+        return [squeeze(made[0], 1), *made[1:]] if isinstance(made, list) else squeeze(made, 1)
     if not attributes.flag("spatial", spatial):
         raise ShapeError("spatial is 0: parameters of each element are not supported", "bad_mode")
     training = attributes.flag("training_mode", training_mode)

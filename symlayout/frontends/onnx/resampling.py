@@ -400,6 +400,8 @@ def deform_conv(
 ) -> Tensor:
     """Return a convolution whose kernel elements are moved by *offset*."""
     rank = require_rank("DeformConv", X, 3) - 2
+    for x in (W, offset):
+        require_rank("DeformConv", x, rank + 2, rank + 2)
     way = spatial_of(rank, "NOTSET", dilations, pads, strides)
     xs = [X, W, offset, *(x for x in (B, mask) if x is not None)]
     groups = attributes.constants("group", [group, offset_group])

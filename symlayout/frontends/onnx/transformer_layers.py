@@ -141,6 +141,8 @@ def additive(mask: Tensor, scores: Tensor) -> Tensor:
     dtype = scores.dtype or np.dtype(np.float32)
     keys = mask.shape[-1] if mask.rank else 1  # OpenVINO writes a 0 without axes where there is no mask
     missing = scores.shape[-1] - keys if keys != 1 else 0
+    if mask.dtype not in (None, np.bool_, dtype):
+        mask = cast_to(mask, dtype)
     if missing != 0:
         fill = False if mask.dtype == np.bool_ else -math.inf
         mask = pad(mask, [(0, 0)] * (mask.rank - 1) + [(0, missing)], constant_values=fill)

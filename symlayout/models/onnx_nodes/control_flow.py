@@ -17,7 +17,7 @@ import numpy as np
 from symlayout.algebra.facts import Dim
 from symlayout.errors import FormatError
 from symlayout.language.sympy_arithmetic import at_least
-from symlayout.models.model import Items, ModelNode, Unshaped, Value
+from symlayout.models.model import TENSOR, Items, ModelNode, Unshaped, Value
 from symlayout.models.opaque import OutputType, SameAs, UnknownExtent, opaque
 from symlayout.models.subgraph_keys import digest
 from symlayout.tensors.chain import Tensor
@@ -61,10 +61,19 @@ class Nested(Protocol):
         """
 
 
+def kind_of_value(value: Value) -> str:
+    """Return what a value is: see `Unshaped`."""
+    return "sequence" if isinstance(value, Items) else value.kind if isinstance(value, Unshaped) else TENSOR
+
+
 def joined(graph: Nested, a: Value, b: Value) -> OutputType:
     """Return what two values have in common, of which one is taken."""
-    if isinstance(a, Unshaped | Items) or isinstance(b, Unshaped | Items):
-        return OutputType(None, None)
+    if isinstance(a, Items) or isinstance(b, Items):
+        return OutputType(None, None, "sequence" if kind_of_value(a) == kind_of_value(b) else TENSOR)
+    if isinstance(a, Unshaped) or isinstance(b, Unshaped):
+        types = [v.dtype if isinstance(v, Unshaped) else graph.tensor(v).dtype for v in (a, b)]
+        kinds = {kind_of_value(a), kind_of_value(b)}
+        return OutputType(types[0] if types[0] == types[1] else None, None, kinds.pop() if len(kinds) == 1 else TENSOR)
     left, right = graph.tensor(a), graph.tensor(b)
     dtype = left.dtype if left.dtype == right.dtype else None
     if left.rank != right.rank:
@@ -99,7 +108,10 @@ def _loop(graph: Nested, node: ModelNode, inputs: list[Value | None]) -> Sequenc
     fits = body is not None and len(body.input) == len(inputs) and len(body.output) >= 1 + len(carried)
     if body is None or not fits or any(v is None for v in carried):
         raise FormatError(f"the body of the loop does not fit its inputs\n  in: {node}")
-    own = [any_value(graph, node, place, OutputType(kind, ()), "") for place, kind in ((0, np.int64), (1, np.bool_))]
+    own = [
+        any_value(graph, node, place, OutputType(kind, _shape_of_counter(body, place)), "")
+        for place, kind in ((0, np.int64), (1, np.bool_))
+    ]
     state, results, bodies = _fixed_point(graph, node, [v for v in carried if v is not None], lambda leaves: {
         x.name: leaf for x, leaf in zip(body.input, (*own, *leaves), strict=True)
     }, body, 2, 1)  # fmt: skip
@@ -107,6 +119,12 @@ def _loop(graph: Nested, node: ModelNode, inputs: list[Value | None]) -> Sequenc
     most = (trips.item(),) if isinstance(trips, np.ndarray) and trips.size == 1 and at_least(trips.item(), 0) else None
     count = UnknownExtent(0, most)
     return graph.opaque(node, inputs, [*state, *(_stacked(graph, v, count) for v in results)], bodies)
+
+
+def _shape_of_counter(body: GraphProto, place: int) -> tuple[int, ...]:
+    """Return the shape of the number of a pass, or of the condition: one element, in an axis if the body states one."""
+    stated = body.input[place].type.tensor_type
+    return (1,) if stated.HasField("shape") and len(stated.shape.dim) == 1 else ()
 
 
 def _scan(graph: Nested, node: ModelNode, inputs: list[Value | None]) -> Sequence[Value | None]:
@@ -209,7 +227,8 @@ def any_value(
     entries = None
     if kind.shape is not None:
         entries = tuple(
-            e if isinstance(e, UnknownExtent) else SameAs(0, axis + skipped) for axis, e in enumerate(kind.shape)
+            e if first is None or isinstance(e, UnknownExtent) else SameAs(0, axis + skipped)
+            for axis, e in enumerate(kind.shape)
         )
     identity = digest(f"{text} {place}")
     (made,) = opaque(

@@ -65,4 +65,5 @@ def test_rows_are_elements_without_their_axis(tmp_path: Path) -> None:
 def test_a_sequence_of_unknown_length_is_opaque(tmp_path: Path) -> None:
     nodes = [node("SplitToSequence", "x", "s", axis=0), node("SequenceAt", "s, k", "y")]
     m = read(tmp_path, model(nodes, [X], constants=(tensor([0], [], "k"),)))
-    assert (m.outputs["y"].rank, m.outputs["y"].dtype) == (None, np.float32)
+    assert (m.outputs["y"].rank, m.outputs["y"].dtype) == (2, np.float32)
+    assert m.outputs["y"].body is not None
