@@ -82,7 +82,7 @@ def changed_regions(before: Model, after: Model) -> tuple[ChangedRegion, ...]:
 
     def find(name: str) -> str:
         while root[name] != name:
-            name = root[name]
+            root[name] = name = root[root[name]]
         return name
 
     for node in (n for nodes in changed for n in nodes):

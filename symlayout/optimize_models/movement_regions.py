@@ -16,7 +16,7 @@ from symlayout.optimize_models.spellings.spell_movement import Speller, Spelling
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto
 
-_MAX_ANCESTORS = 24  # values of one region that are tried as its source
+_MAX_ANCESTORS = 24  # values of one region that are all tried as its source
 
 
 def respell_regions(
@@ -101,13 +101,17 @@ class _Regions:
                 yield name
 
     def _ancestors(self, name: str) -> Iterator[str]:
-        """Yield the values that a value is moved from, the nearest first."""
+        """Yield the values that a value is moved from: the nearest, then fewer of those on one way, up to its start."""
         seen: dict[str, None] = {}
         level = [name]
-        while level and len(seen) < _MAX_ANCESTORS:
+        distance = 0
+        while level and (len(seen) < _MAX_ANCESTORS or len(level) == 1):
+            nearest = len(seen) < _MAX_ANCESTORS
             level = [s for n in level for s in self.movement.sources.get(n, ()) if s not in seen]
             seen.update(dict.fromkeys(level))
-        yield from seen
+            distance += 1
+            if nearest or (len(level) == 1 and (distance.bit_count() == 1 or level[0] not in self.movement.sources)):
+                yield from dict.fromkeys(level)
 
     def _rewrite(self, name: str) -> Rewritten | None:
         """Rewrite the region that ends in a value; return what was done, or None."""

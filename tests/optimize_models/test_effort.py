@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -99,3 +100,22 @@ def test_sizes_for_which_nothing_can_be_applied_are_given_up(monkeypatch: pytest
     monkeypatch.setattr(Tensor, "subs", refuses)
     assert examples(sl.transpose(sl.tensor("A, B, C, D", name="x"))) == []
     assert 0 < len(tries) <= 8
+
+
+def test_a_long_way_of_moves_is_one_region(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    spelled = Speller.cheapest
+    counts: Counter[int] = Counter()
+    for count in (100, 400):
+        names = ["x", *(f"v{k}" for k in range(count))]
+        nodes = [helper.make_node("Transpose", [a], [b], perm=[1, 0]) for a, b in pairwise(names)]
+        shapes = {name: helper.make_tensor_value_info(name, TensorProto.FLOAT, ["N", "M"]) for name in names}
+        graph = helper.make_graph(nodes, "way", [shapes["x"]], [shapes[names[-1]]])
+        save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), tmp_path / "way.onnx")
+
+        def counted(self: Speller, *given: Any, count: int = count) -> Any:
+            counts[count] += 1
+            return spelled(self, *given)
+
+        monkeypatch.setattr(Speller, "cheapest", counted)
+        assert sl.optimize(tmp_path / "way.onnx").report.nodes == (count, 1)
+    assert counts[400] < counts[100] + 10
