@@ -17,11 +17,30 @@ from symlayout.ops.reshape import reshape
 from symlayout.ops.slicing import getitem
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.computation import Computed, View, computation
-from symlayout.tensors.declaration import Body, Operand
+from symlayout.tensors.declaration import Body, Operand, Places
 
 Array = np.ndarray[Any, Any]
 MOST_SLICES = 8
 """How many slices a constant index may be; one of more is read like an index that is computed."""
+
+
+def placed(index: Array, extent: int) -> Array:
+    """Return places on an axis of this extent, of which those below 0 count from the end.
+
+    Raises
+    ------
+    IndexError
+        The axis has no such place.
+
+    Examples
+    --------
+    >>> placed(np.array([0, -1]), 4).tolist()
+    [0, 3]
+    """
+    spots = np.where(index < 0, index.astype(np.int64) + extent, index.astype(np.int64))
+    if ((spots < 0) | (spots >= extent)).any():
+        raise IndexError(f"an index is out of range for extent {extent}")
+    return spots
 
 
 def selected(data: Array, index: Array, axes: tuple[int, ...]) -> Array:
@@ -32,17 +51,14 @@ def selected(data: Array, index: Array, axes: tuple[int, ...]) -> Array:
     count = len(axes)
     sizes = data.shape[data.ndim - count :]
     index = index.astype(np.int64).reshape(*index.shape[: data.ndim - count], count)
-    spots = [index[..., k] for k in range(count)]
-    spots = [np.where(s < 0, s + n, s) for s, n in zip(spots, sizes, strict=True)]
-    if any(((s < 0) | (s >= n)).any() for s, n in zip(spots, sizes, strict=True)):
-        raise IndexError(f"an index is out of range for extents {sizes}")
+    spots = [placed(index[..., k], n) for k, n in enumerate(sizes)]
     batch = np.broadcast_shapes(data.shape[: data.ndim - count], index.shape[:-1])
     grid = np.ogrid[tuple(slice(n) for n in batch)] if batch else []
     own = [g if n != 1 else np.zeros_like(g) for g, n in zip(grid, data.shape, strict=False)]
     return np.asarray(data[(*own, *spots)])
 
 
-_SELECTED = Body("selected", selected, over=True)
+_SELECTED = Body("selected", selected, over=True, places=(Places(1),))
 
 
 @computation

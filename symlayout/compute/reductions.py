@@ -142,7 +142,15 @@ def reduced(
     view = x if order == list(range(x.rank)) else transpose(x, order)
     joins = JOINS.get(function)
     exact = exact or (function in _EXACT_OF_INTEGERS and x.dtype is not None and x.dtype.kind in "iub")
-    kind = {"commutative": commutative, "exact": exact, "idempotent": function in (greatest, least)}
-    body = Body(function.__name__, function, attributes, over=True, joins=joins, **kind)
+    body = Body(
+        function.__name__,
+        function,
+        attributes,
+        over=True,
+        commutative=commutative,
+        exact=exact,
+        joins=joins,
+        idempotent=function in (greatest, least),
+    )
     made = compute(body, [view], batch=len(kept), dtype=x.dtype)
     return expand_dims(made, sorted(axes)) if keepdims and axes else made

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from symlayout.algebra.polynomial import Extent
+from symlayout.compute.gather import placed
 from symlayout.ops.broadcast import broadcast_to
 from symlayout.ops.reshape import reshape
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.computation import compute, constant
-from symlayout.tensors.declaration import Body, Operand
+from symlayout.tensors.declaration import Body, Operand, Places
 
 Array = np.ndarray[Any, Any]
 Axes = tuple[int, ...]
@@ -44,6 +45,7 @@ def whole(
     dtype: Any = None,
     random: bool = False,
     limits: Sequence[tuple[Any, Any]] = (),
+    places: tuple[Places, ...] = (),
 ) -> Tensor:
     """Return a value of the shape *result* that is computed of whole operands.
 
@@ -53,6 +55,8 @@ def whole(
         Without it, no value is known.
     limits : sequence of pairs
         Extents that depend on data, each with its largest value.
+    places : tuple of Places
+        The operands whose elements are places or lengths on axes of others.
 
     Examples
     --------
@@ -63,7 +67,7 @@ def whole(
     ((k, 3), (N >= k,))
     """
     given = tuple((key, _frozen(v)) for key, v in attributes)
-    body = Body(name, function, given, over=True, random=random or _is_symbolic(given))
+    body = Body(name, function, given, over=True, random=random or _is_symbolic(given), places=places)
     views = list(xs) or [constant(np.zeros((), np.uint8))]
     return compute(body, views, batch=0, result=_Limited(tuple(result), tuple(limits)), dtype=dtype)
 
@@ -173,7 +177,7 @@ def scattered(x: Array, index: Array, updates: Array, axes: Axes, axis: int, red
     """Return *x* with updates written where an index replaces the coordinate on *axis*."""
     made = x.copy()
     spots: list[Array] = list(np.indices(index.shape))
-    spots[axis] = np.where(index < 0, index + x.shape[axis], index)
+    spots[axis] = placed(index, x.shape[axis])
     _write(made, tuple(spots), updates, reduction)
     return made
 
@@ -182,9 +186,8 @@ def scattered_nd(x: Array, index: Array, updates: Array, axes: Axes, reduction: 
     """Return *x* with slices written at the coordinates in the last axis of an index."""
     made = x.copy()
     count = index.shape[-1]
-    sizes = np.asarray(x.shape[:count], np.int64)
-    flat = np.where(index < 0, index + sizes, index).reshape(-1, count)
-    spots = tuple(np.asarray(column) for column in flat.T)
+    flat = index.reshape(-1, count)
+    spots = tuple(placed(flat[:, k], n) for k, n in enumerate(x.shape[:count]))
     _write(made, spots, updates.reshape(len(flat), *x.shape[count:]), reduction)
     return made
 
@@ -192,7 +195,7 @@ def scattered_nd(x: Array, index: Array, updates: Array, axes: Axes, reduction: 
 def scattered_slices(x: Array, index: Array, updates: Array, axes: Axes, axis: int) -> Array:
     """Return *x* with slices written at the indices of an axis."""
     made = x.copy()
-    flat = np.where(index < 0, index + x.shape[axis], index).reshape(-1)
+    flat = placed(index, x.shape[axis]).reshape(-1)
     slices = updates.reshape(*x.shape[:axis], flat.size, *x.shape[axis + 1 :])
     made[(slice(None),) * axis + (flat,)] = slices
     return made
@@ -277,7 +280,10 @@ def scattered_cache(x: Array, updates: Array, *rest: Array, axes: Axes, axis: in
 
 def class_loss(x: Array, labels: Array, *rest: Array, axes: Axes, ignore: int | None, reduction: str) -> Array:
     """Return the negative elements of (n, c, ...) at classes, times the weights of the classes; their sum or mean."""
-    at = np.clip(labels, 0, x.shape[1] - 1).astype(np.int64)
+    counts = np.full(labels.shape, True) if ignore is None else labels != ignore
+    if (labels[counts] < 0).any():
+        raise IndexError("a class is below 0")
+    at = placed(np.where(counts, labels, 0), x.shape[1] if counts.any() else 1)
     weight = rest[0][at] if rest else np.ones(labels.shape, x.dtype)
     if ignore is not None:
         weight = np.where(labels == ignore, 0, weight)

@@ -15,6 +15,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
@@ -23,15 +24,17 @@ from typing import Any
 import numpy as np
 
 from symlayout.algebra.facts import Facts
-from symlayout.algebra.polynomial import evaluate, names_of
+from symlayout.algebra.polynomial import Extent, evaluate, names_of
 from symlayout.algebra.search.enumerate_sizes import sizes
 from symlayout.budgets import limits
 from symlayout.deadlines import check_time, remaining, within
 from symlayout.equivalence import runtime_process
+from symlayout.errors import InconclusiveError
 from symlayout.maps.evaluate_bodies import stirred
 from symlayout.maps.gather_elements import int_extents
 from symlayout.models.model import Model
 from symlayout.proof.counterexample import ArrayDifference, difference_of
+from symlayout.proof.index_ranges import in_range, ranges_of
 from symlayout.tensors.chain import Tensor
 
 Array = np.ndarray[Any, Any]
@@ -80,12 +83,15 @@ class TwoRuns:
         For each output before that is compared its tensor, and its name after.
     facts : Facts
         What holds for all sizes that both models are valid for.
+    reading : sequence of Tensor
+        The values before that are not valid for all elements: operations read at places that inputs have.
     """
 
     models: tuple[Model, Model]
     inputs: dict[str, tuple[Tensor, str]]
     outputs: dict[str, tuple[Tensor, str]]
     facts: Facts
+    reading: Sequence[Tensor] = ()
 
     def difference(self) -> Difference | None:
         """Return where an output differs by more than rounding explains; None if no such place is found.
@@ -114,7 +120,10 @@ class TwoRuns:
     def _points(self) -> Iterator[tuple[dict[str, int], Arrays]]:
         """Yield sizes that both models are valid for, and inputs there."""
         for values in self._sizes():
-            yield from ((values, self._drawn(values, scale)) for scale in _SCALES)
+            try:
+                yield from ((values, self._drawn(values, scale)) for scale in _SCALES)
+            except InconclusiveError:  # an axis that is read at has no place
+                continue
 
     def _sizes(self) -> Iterator[dict[str, int]]:
         """Yield some of the small sizes that are valid, and some of their multiples, where data have more to pick."""
@@ -157,10 +166,13 @@ class TwoRuns:
     def _drawn(self, values: Mapping[str, int], scale: int) -> Arrays:
         draw = np.random.default_rng(scale)
         arrays = {}
+        ranges = ranges_of([*self.reading, *(t for t, _ in self.outputs.values())], partial(_extent, values))
         for name, (t, _) in self.inputs.items():
             shape = int_extents(t.bind({dim: value for dim, value in values.items() if dim in t.facts.dims}))
             dtype = np.dtype(np.float32) if t.dtype is None else t.dtype
-            if dtype.kind == "f":
+            if t.key in ranges and dtype.kind in "iu":
+                arrays[name] = in_range(draw.integers(-9, 10, shape), ranges[t.key]).astype(dtype)
+            elif dtype.kind == "f":
                 arrays[name] = np.asarray(draw.normal(size=shape) * scale).astype(dtype)
             else:  # small integers are indices of small tables too
                 arrays[name] = np.asarray(draw.integers(0, 2 if scale == 1 else 5, shape)).astype(dtype)
@@ -194,6 +206,13 @@ class TwoRuns:
             if before is not None and after is not None and self._apart(name, arrays, before, after, runtime) is None:
                 return False
         return True
+
+
+def _extent(values: Mapping[str, int], t: Tensor, e: Extent) -> int | None:
+    """Return an extent for sizes; None if it depends on more."""
+    known = t.facts.values({name: n for name, n in values.items() if name in t.facts.dims})
+    n, d = t.facts.to_user(e)
+    return evaluate(n, known) // (evaluate(d, known) or 1) if names_of(n) | names_of(d) <= known.keys() else None
 
 
 def _elements(t: Tensor, known: Mapping[str, int]) -> int:

@@ -42,6 +42,8 @@ class ShapedValues:
         What the inputs and outputs of unknown rank are, by name: see `Unshaped`.
     demanding : tuple of Tensor
         The values that demand something of the sizes, some of which may state what others do.
+    partial : tuple of Tensor
+        The values that may not be valid for all elements of what they read.
     """
 
     inputs: Mapping[str, Tensor]
@@ -49,6 +51,7 @@ class ShapedValues:
     tensors: Mapping[str, Tensor]
     unknown: dict[str, str]
     demanding: tuple[Tensor, ...]
+    partial: tuple[Tensor, ...]
 
     def can_run(self) -> bool:
         """Return whether arrays can be drawn for all inputs, and all outputs are arrays."""
@@ -65,10 +68,11 @@ def with_handles(model: Values) -> ShapedValues:
     else:
         known = {name: t for name, t in model.tensors.items() if isinstance(t, Tensor)}
     if isinstance(model, Model):
-        demanding = tuple(model.demanded_by.values())
+        demanding, partial = tuple(model.demanded_by.values()), tuple(model.partial.values())
     else:
         demanding = tuple(t for t in known.values() if t.facts.requirements)
-    return ShapedValues(_handles(model.inputs), _handles(model.outputs), known, unknown, demanding)
+        partial = tuple(t for t in known.values() if t.body is not None and t.body.is_partial)
+    return ShapedValues(_handles(model.inputs), _handles(model.outputs), known, unknown, demanding, partial)
 
 
 def _handles(values: Mapping[str, Tensor | Unshaped]) -> dict[str, Tensor]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from symlayout.algebra.facts import Facts
 from symlayout.equivalence.data_extents import certificate_of_data
 from symlayout.equivalence.valid_sizes import Domain
 from symlayout.errors import legible, one_line
+from symlayout.proof.added_zeros import without_added_zeros
 from symlayout.proof.attempts import pairs_of
 from symlayout.proof.certificate.checker.schema import sealed
 from symlayout.proof.certificate.computed import certificate_of_computed
@@ -107,6 +109,19 @@ class ModelClaim:
     renamed_at: list[tuple[int, int]]
     point: Point
     without: OutputProofs | None  # of the outputs without added zeros, where these are compared
+    matched: dict[str, str]  # for values after that may not be valid for all elements, equal ones before
+    more: list[Proof]  # that they are equal
+
+
+def with_matched(
+    left: Mapping[str, Tensor],
+    right: Mapping[str, Tensor],
+    values: tuple[Mapping[str, Tensor], ...],
+    matched: Mapping[str, str],
+) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+    """Return outputs with the values that are *matched*, by their names after."""
+    more = [{name: values[0][other] for name, other in matched.items()}, {name: values[1][name] for name in matched}]
+    return {**left, **more[0]}, {**right, **more[1]}
 
 
 @dataclass(frozen=True)
@@ -232,14 +247,19 @@ class Verification:
             return None
         c = self.claim
         if c.without is None:
-            shown = certificate_of_computed(c.left, c.right, c.facts, pairs_of(self.proofs.values(), c.known))
+            pairs = pairs_of([*self.proofs.values(), *c.more], c.known)
+            sides = with_matched(c.left, c.right, c.values, c.matched)
+            shown = certificate_of_computed(*sides, c.facts, pairs)
         else:
             w = c.without
             pairs = pairs_of(w.proofs.values(), w.known)
-            shown = certificate_of_computed(w.left, w.right, c.facts, pairs, without_added_zeros=True)
+            sides = with_matched(w.left, w.right, tuple(map(without_added_zeros, c.values)), c.matched)
+            shown = certificate_of_computed(*sides, c.facts, pairs, without_added_zeros=True)
         more: dict[str, Any] = {"point": c.point.dims, "evaluated": c.point.evaluated}
         if self.domain is not None:
             more["domain"] = self.domain.data
+        if c.matched:
+            more["partial"] = c.matched
         if data := certificate_of_data(*c.values, c.renamed_at):
             more["data"] = data
         return sealed({**shown, **more})

@@ -25,7 +25,7 @@ from symlayout.equivalence.data_extents import (
 from symlayout.equivalence.run_models import TwoRuns
 from symlayout.equivalence.unknown_ranks import ShapedValues, Values, with_handles, without_ranks
 from symlayout.equivalence.valid_sizes import Domain, demanded_beyond, facts_of, refused_after
-from symlayout.equivalence.verification import ModelClaim, ModelWitness, OutputProofs, Verification
+from symlayout.equivalence.verification import ModelClaim, ModelWitness, OutputProofs, Verification, with_matched
 from symlayout.errors import FormatError, InconclusiveError, ShapeError, SymlayoutError, one_line, shortened
 from symlayout.language import sympy_bridge
 from symlayout.language.sympy_bridge import symbol_of
@@ -34,7 +34,7 @@ from symlayout.proof.added_zeros import without_added_zeros
 from symlayout.proof.attempts import DEFAULT_BUDGET, FIRST_EFFORT, pairs_known
 from symlayout.proof.certificate.check_computed import refusal_of_computed
 from symlayout.proof.congruence import Congruence
-from symlayout.proof.counterexample import Witness, sample
+from symlayout.proof.counterexample import Witness, inputs_drawn
 from symlayout.proof.idle_functions import without_idle_functions
 from symlayout.proof.laws import LAWS, SIGNED_ZERO, check_laws
 from symlayout.proof.points import is_empty, point_of
@@ -163,20 +163,27 @@ def _verified(
     proofs = {name: proofs[name] for name in left}
     used = tuple(sorted(set().union(*(p.laws for p in proofs.values()))))
     found = Verification(proofs, used, domain=Domain(here, facts, frozenset(given), joint.stated))
+    for name, t in left.items():
+        if proofs[name].verdict is Verdict.PROVED and _is_random(t):
+            doubt = "a random operation computes the same twice"
+            proofs[name] = Proof(t, right[name], facts, Verdict.UNKNOWN, None, doubt)
     if all(p.verdict is Verdict.PROVED for p in proofs.values()):
-        if (point := point_of([*values[0].values(), *values[1].values()], facts)) is not None:
-            at = {symbol_of(facts.dims[name]): value for name, value in point.dims.items()}
-            claim = ModelClaim(left, right, facts, known, values, renamed_at, point, without)
-            return replace(found, claim=claim, point=at)
-        if is_empty(facts):
+        partial = tuple(_partial_of(side, before.outputs) for side in values)
+        matched, more, doubt = _matched_partial(partial[0], partial[1], facts, known)
+        point = point_of([*values[0].values(), *values[1].values()], facts)
+        if point is None and is_empty(facts):
             raise ShapeError("no sizes are valid for both models", "infeasible")
-        doubt = "there are sizes for which both models are valid"
+        if not doubt and point is not None:
+            at = {symbol_of(facts.dims[name]): value for name, value in point.dims.items()}
+            claim = ModelClaim(left, right, facts, known, values, renamed_at, point, without, matched, more)
+            return replace(found, claim=claim, point=at)
+        doubt = doubt or "there are sizes for which both models are valid"
         proofs |= {name: Proof(t, right[name], facts, Verdict.UNKNOWN, None, doubt) for name, t in left.items()}
     witnesses = ((p.witness, n) for n, p in proofs.items() if p.witness is not None)
     witness = next((_model_witness(w, n, left[n], right[n]) for w, n in witnesses), None)
     runs = [m for m in models if isinstance(m, Model)]
     if witness is None and run and len(runs) == len(models) and before.can_run() and after.can_run():
-        witness = _when_run((runs[0], runs[1]), before, after, left, right, again[0], proofs, by_position)
+        witness = _when_run((runs[0], runs[1]), before, after, left, right, again[0], facts, proofs, by_position)
     return replace(found, witness=witness, region=_region(known, before, after, again, right, proofs))
 
 
@@ -210,6 +217,33 @@ def _without_added_zeros(
     return OutputProofs(bare[0], bare[1], known, found) if granted else None
 
 
+def _partial_of(side: Mapping[str, Tensor], outputs: Container[str]) -> dict[str, Tensor]:
+    """Return the values of one side that may not be valid for all elements of what they read, by the names there."""
+    return {name: t for name, t in side.items() if name.startswith(_PARTIAL) and name not in outputs}
+
+
+def _matched_partial(
+    left: Mapping[str, Tensor], right: Mapping[str, Tensor], facts: Facts, known: tuple[Congruence, Congruence]
+) -> tuple[dict[str, str], list[Proof], str]:
+    """Return for partial values after equal ones before, by name, with the proofs, and what was not shown of another.
+
+    A value after is valid wherever the model before is, if that computes it, too.
+    """
+    found: dict[str, str] = {}
+    proofs: list[Proof] = []
+    for name, b in right.items():
+        for other, a in left.items():
+            if a.body == b.body and a.rank == b.rank:
+                proof = proof_of(a, b, facts, known, 0)
+                if proof.verdict is Verdict.PROVED:
+                    found[name] = other
+                    proofs.append(proof)
+                    break
+        if name not in found:
+            return {}, [], f"{b.name} after is valid for all elements for which the model before is"
+    return found, proofs, ""
+
+
 @dataclass(frozen=True, slots=True)
 class JointModels:
     """Two models over one set of inputs.
@@ -217,8 +251,8 @@ class JointModels:
     Attributes
     ----------
     left, right : dict of str to Tensor
-        The outputs by the names before, after values that bring in extents that depend on data, and values that state
-        what the models demand of the sizes.
+        The outputs by the names before.  Before these stand values that bring in extents that depend on data, that
+        state what the models demand of the sizes, or that may not be valid for all elements of what they read.
     again : pair of dict
         The values that had to be made again for that, by ``id`` of the values of the models.
     stated : tuple of relations
@@ -249,11 +283,11 @@ def _joined(before: ShapedValues, after: ShapedValues, by_position: bool) -> Joi
         made |= {key: changed.get(id(t), t) for key, t in made.items()} | changed
         lost = {name: t for name, t in plain.items() if not busy[name].facts.includes(t.facts)}
         side.clear()
-        side |= {**demanding, **_named_apart(lost.values(), {*demanding, *plain}), **busy}
+        side |= {**demanding, **_named_apart(_DEMAND, lost.values(), {*demanding, *plain}), **busy}
     return found
 
 
-_DEMAND = "demand "
+_DEMAND, _PARTIAL = "demand ", "partial "
 
 
 def _is_renaming(before: ShapedValues, after: ShapedValues, inputs: list[tuple[str, str]]) -> bool:
@@ -277,20 +311,21 @@ def _with_demands(outputs: dict[str, Tensor], model: ShapedValues, *, whole: boo
 
     If *whole*, these are all values: on other inputs any of them may demand something.
     """
+    partial = _named_apart(_PARTIAL, model.partial, outputs)
     if whole:
-        return {**_named_apart(model.tensors.values(), outputs), **outputs}
+        return {**_named_apart(_DEMAND, model.tensors.values(), outputs), **partial, **outputs}
     seen = {id(t.facts) for t in outputs.values()}
     found: list[Tensor] = []
     for t in reversed([*model.inputs.values(), *model.demanding]):
         if id(t.facts) not in seen and not any(o.facts.includes(t.facts) for o in (*outputs.values(), *found)):
             found.append(t)
         seen.add(id(t.facts))
-    return {**_named_apart(found, outputs), **outputs}
+    return {**_named_apart(_DEMAND, found, outputs), **partial, **outputs}
 
 
-def _named_apart(values: Iterable[Tensor], taken: Container[str]) -> dict[str, Tensor]:
-    """Return values that state demands, by names that are not *taken*."""
-    names = (name for name in (f"{_DEMAND}{k}" for k in itertools.count()) if name not in taken)
+def _named_apart(stem: str, values: Iterable[Tensor], taken: Container[str]) -> dict[str, Tensor]:
+    """Return values by names that begin with *stem* and are not *taken*."""
+    names = (name for name in (f"{stem}{k}" for k in itertools.count()) if name not in taken)
     return {name: t for t, name in zip(values, names, strict=False)}
 
 
@@ -333,7 +368,12 @@ def check_models(
         return "the claim is about other sizes"
     if reason := _refusal_of_point(certificate.get("point"), left, right, facts):
         return reason
+    partial = tuple(_partial_of(side, before.outputs) for side in (left, right))
+    matched = certificate.get("partial", {})
+    if not isinstance(matched, dict) or matched.keys() != partial[1].keys() or not {*matched.values()} <= {*partial[0]}:
+        return "the certificate does not say which values before those after are that are not valid for all elements"
     left, right = ({name: side[name] for name in before.outputs} for side in (left, right))
+    left, right = with_matched(left, right, partial, matched)
     return refusal_of_computed(certificate, left, right, facts)
 
 
@@ -479,10 +519,9 @@ def _model_witness(found: Witness, name: str, left: Tensor, right: Tensor) -> Mo
     inputs: dict[str, np.ndarray[Any, Any]] = {}
     if found.coord is not None:
         values = {str(symbol): value for symbol, value in found.dims.items()}
-        for t in (left, right):
-            for leaf in t.arguments():
-                bound = leaf.bind({n: v for n, v in values.items() if n in leaf.facts.dims})
-                inputs.setdefault(leaf.name, sample(bound, found.draw))
+        sides = [t.bind({n: v for n, v in values.items() if n in t.facts.dims}) for t in (left, right)]
+        arrays = inputs_drawn(sides, found.draw)
+        inputs = {leaf.name: arrays[leaf.key] for t in sides for leaf in t.arguments()}
     return ModelWitness(found.dims, name, found.coord, _value(found.left), _value(found.right), inputs)
 
 
@@ -493,19 +532,25 @@ def _when_run(
     left: dict[str, Tensor],
     right: dict[str, Tensor],
     made: Mapping[int, Tensor],
+    facts: Facts,
     proofs: dict[str, Proof],
     by_position: bool,
 ) -> ModelWitness | None:
     """Return where outputs that are not decided differ when both models run, and note that in *proofs*."""
-    facts = facts_of(left, right)
+    facts = facts.fork()
     inputs = {}
     for name, other in _matched("input", before.inputs, after.inputs, by_position):
         t = before.inputs[name]
         inputs[name] = made.get(id(t), t), other
         facts.merge(inputs[name][0].facts)
     names = _matched("output", before.outputs, after.outputs, by_position)
-    open_ = {name: (left[name], other) for name, other in names if proofs[name].verdict is Verdict.UNKNOWN}
-    found = TwoRuns(models, inputs, open_, facts).difference()
+    open_ = {
+        name: (left[name], other)
+        for name, other in names
+        if proofs[name].verdict is Verdict.UNKNOWN and not (_is_random(left[name]) or _is_random(right[name]))
+    }
+    reading = [made.get(id(t), t) for t in before.partial]
+    found = TwoRuns(models, inputs, open_, facts, reading).difference()
     if found is None:
         return None
     dims = {symbol_of(facts.dims[name]): value for name, value in found.sizes.items()}
@@ -514,6 +559,11 @@ def _when_run(
     witness = Witness(dims, apart.coord, *values)
     proofs[found.output] = Proof(left[found.output], right[found.output], facts, Verdict.REFUTED, witness)
     return ModelWitness(dims, found.output, apart.coord, apart.left, apart.right, found.inputs)
+
+
+def _is_random(t: Tensor) -> bool:
+    """Return whether a value is computed by a random operation."""
+    return any(node.body is not None and node.body.random for node in t.graph())
 
 
 def _value(side: Any) -> Any:

@@ -48,6 +48,8 @@ class Evaluation:
         taken, are not among them.
     demanded_by : dict
         These values, those too that are inside a branch that is always taken.
+    partial : dict
+        Values that are not valid for all elements of what they read, or of which that is not known.
     assumed : dict
         For each value what the reader demands of it beyond the standard: its demands of kind `LEFT_OUT`.
     partly : OpenShapes or None
@@ -73,6 +75,7 @@ class Evaluation:
         self.undeclared: NotDeclaredError | None = None
         self.demands: dict[str, tuple[Requirement, ...]] = {}
         self.demanded_by: dict[str, Tensor] = {}
+        self.partial: dict[str, Tensor] = {}
         self.assumed: dict[str, tuple[Requirement, ...]] = {}
         self._stated: set[tuple[Any, ...]] = set()
         self._tensors: dict[int, tuple[Any, Tensor]] = {}  # of arrays, by id
@@ -90,6 +93,9 @@ class Evaluation:
     def define(self, name: str, value: Value) -> None:
         """Give a value its name, and note where it shows dims and what it demands."""
         self.values[name] = value
+        made = value.handle if isinstance(value, Unshaped) else value
+        if isinstance(made, Tensor) and made.body is not None and made.body.is_partial:
+            self.partial[name] = made
         if not isinstance(value, Tensor):
             return
         facts = value.facts

@@ -93,6 +93,7 @@ def model_of(graph: OnnxGraph, file: Path, known: KnownDims, *, same_bits: bool 
         evaluation.demands,
         unused=evaluation.unused,
         demanded_by=evaluation.demanded_by,
+        partial=evaluation.partial,
         assumed=evaluation.assumed,
         notes=graph.notes,
     )
@@ -484,9 +485,9 @@ class OnnxEvaluation(Evaluation):
         self._origins = ChainMap(own | {name: f"{text} {place}" for place, name in enumerate(known)}, origins)
         self.loops += bool(known)
         self.graph = onnx_model.inner(outer_graph, graph)
-        before = self.demands, self.demanded_by, self._stated, self._known_facts
+        before = self.demands, self.demanded_by, self.partial, self._stated, self._known_facts
         if not runs:
-            self.demands, self.demanded_by = {}, {}
+            self.demands, self.demanded_by, self.partial = {}, {}, {}
             self._stated, self._known_facts = set(self._stated), dict(self._known_facts)
         try:
             self.run(self.graph.nodes)
@@ -495,7 +496,7 @@ class OnnxEvaluation(Evaluation):
                 self._in_bodies[id(graph)] = list(self.demanded_by.values())
         finally:
             if not runs:
-                self.demands, self.demanded_by, self._stated, self._known_facts = before
+                self.demands, self.demanded_by, self.partial, self._stated, self._known_facts = before
             self.values, self.graph, self._origins = outer, outer_graph, origins
             self.loops -= bool(known)
         if any(v is None for v in found):

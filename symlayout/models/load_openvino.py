@@ -78,6 +78,7 @@ def read_openvino(file: Path, known: KnownDims) -> Model:
         graph,
         evaluation.demands,
         demanded_by=evaluation.demanded_by,
+        partial=evaluation.partial,
         assumed=evaluation.assumed,
     )
 

@@ -215,6 +215,8 @@ class Model:
         For each value the requirements that its node was the first to state.
     demanded_by : dict of str to Tensor
         The values that state these.
+    partial : dict of str to Tensor
+        Values that are not valid for all elements of what they read, or of which that is not known.
     assumed : dict of str to tuple of Requirement
         For each value what is demanded of the sizes beyond the standard.
     notes : tuple of str
@@ -233,12 +235,14 @@ class Model:
         demands: dict[str, tuple[Requirement, ...]],
         unused: tuple[ModelNode, ...] = (),
         demanded_by: Mapping[str, Tensor] = MappingProxyType({}),
+        partial: Mapping[str, Tensor] = MappingProxyType({}),
         assumed: Mapping[str, tuple[Requirement, ...]] = MappingProxyType({}),
         notes: tuple[str, ...] = (),
     ) -> None:
         self.path, self.format, self.inputs, self.outputs = path, format, inputs, outputs
         self.tensors, self.nodes, self.source, self.demands = tensors, nodes, source, demands
         self.unused, self.demanded_by, self.assumed, self.notes = unused, demanded_by, assumed, notes
+        self.partial = partial
         self._producers = {name: node for node in (*nodes, *unused) for name in node.outputs if name}
 
     @cached_property

@@ -79,6 +79,7 @@ class OptimizedModel(Model):
             model.demands,
             unused=model.unused,
             demanded_by=model.demanded_by,
+            partial=model.partial,
             assumed=model.assumed,
             notes=model.notes,
         )

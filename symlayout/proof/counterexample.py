@@ -21,6 +21,7 @@ from symlayout.language import sympy_bridge
 from symlayout.maps.compose_chain import output_digits
 from symlayout.maps.evaluate_bodies import evaluated, stirred
 from symlayout.maps.gather_elements import gathers, int_extents
+from symlayout.proof.index_ranges import in_range, ranges_of
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.element_types import same_fill
 
@@ -346,29 +347,43 @@ def sampled(sides: Sequence[Tensor], draw: int = 0) -> tuple[dict[int, Array], d
 
     The extents are ints.  If the bodies refuse the draw, integers are 0 or 1.
     """
+    arrays = inputs_drawn(sides, draw)
     leaves = [leaf for t in sides for leaf in t.arguments()]
-    arrays = {leaf.key: sample(leaf, draw) for leaf in leaves}
     try:
         return evaluated(sides, arrays), arrays, draw
     except (ShapeError, InconclusiveError):  # such as for places that an axis does not have
         if not any(leaf.dtype is not None and leaf.dtype.kind in "iu" for leaf in leaves):
             raise
     draw += _INDICES
-    arrays = {leaf.key: sample(leaf, draw) for leaf in leaves}
+    arrays = inputs_drawn(sides, draw)
     return evaluated(sides, arrays), arrays, draw
 
 
-def sample(leaf: Tensor, draw: int = 0) -> np.ndarray[Any, Any]:
+def inputs_drawn(sides: Sequence[Tensor], draw: int = 0) -> dict[str, Array]:
+    """Return the arrays of the inputs of *sides* by key, whose extents are ints: see `sample`.
+
+    Raises
+    ------
+    InconclusiveError
+        An operation reads at places of an axis that has none.
+    """
+    ranges = ranges_of(sides, lambda _, e: e if isinstance(e, int) else None)
+    return {leaf.key: sample(leaf, draw, ranges.get(leaf.key)) for t in sides for leaf in t.arguments()}
+
+
+def sample(leaf: Tensor, draw: int = 0, allowed: range | None = None) -> np.ndarray[Any, Any]:
     """Return elements for an input: small integers, so that sums and products of them are exact.
 
-    Floats of a draw from `_SMALL` on are these integers divided by 256, and from `_MIDDLE` on by 16.  Integers of a
-    draw from `_INDICES` on are 0 or 1.
+    Places and lengths are in the range that is *allowed*.  Floats of a draw from `_SMALL` on are these integers divided
+    by 256, and from `_MIDDLE` on by 16.  Integers of a draw from `_INDICES` on are 0 or 1.
     """
     seed = [*np.frombuffer(leaf.name.encode().ljust(4, b"_")[-4:], np.uint32), *[draw] * (draw > 0)]
     drawn = np.random.default_rng(seed).integers(-9, 10, int_extents(leaf))
     dtype = np.dtype(np.float64) if leaf.dtype is None else leaf.dtype
     if dtype.kind == "b":
         return drawn > 0
+    if allowed is not None:
+        return in_range(drawn, allowed).astype(dtype)
     if draw >= _INDICES:
         draw -= _INDICES
         drawn = drawn % 2 if dtype.kind in "iu" else drawn

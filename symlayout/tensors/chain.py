@@ -224,6 +224,19 @@ class Tensor:
                 seen.setdefault(node.key, node)
         return list(seen.values())
 
+    def leaves_read(self) -> list[Tensor]:
+        """Return the leaves whose elements are moved here; of others only the shape counts."""
+        seen: dict[int, Tensor] = {}
+        waiting = [self]
+        while waiting:
+            node = waiting.pop()
+            if id(node) in seen:
+                continue
+            seen[id(node)] = node
+            if node.declared is not None:
+                waiting += [node.inputs[case.source] for case in node.declared.cases]
+        return [t for t in seen.values() if t.declared is None and t.key != EMPTY]
+
     def arguments(self) -> list[Tensor]:
         """Return the inputs for which callers pass arrays, in order of first use."""
         seen: dict[str, Tensor] = {}

@@ -32,7 +32,7 @@ from symlayout.algebra.polynomial import Extent
 from symlayout.errors import ShapeError
 from symlayout.tensors.apply_operation import Application, joined, mapped, operand_of
 from symlayout.tensors.chain import Tensor, check_tensors
-from symlayout.tensors.declaration import Body, Case, Coords, Declared, Fill, Operand
+from symlayout.tensors.declaration import Body, Case, Coords, Declared, Fill, Operand, Places
 from symlayout.tensors.element_types import as_array, element_type
 
 Result = Sequence[Any] | Callable[[Operand, tuple[Tensor, ...]], Sequence[Extent]]
@@ -120,6 +120,8 @@ def value_of(
 
     Before its *extents*, some may be *known*: in the symbols that remain, with at least *count* elements.
     """
+    for places in again.body.places:
+        _require_places(operand, places, views, again.batch)
     if extents:
         operand.check_countable(extents, count)
         known = (*known, *operand.facts.reduce_all(extents))
@@ -139,6 +141,28 @@ def value_of(
         body=again.body,
         batch=again.batch,
     )
+
+
+def _require_places(operand: Operand, places: Places, views: tuple[Tensor, ...], batch: int) -> None:
+    """Require that axes have the places that a constant operand names."""
+    if places.lengths or not (spans := places.spans(views, batch)):
+        return
+    view = views[places.operand]
+    leaf, *others = view.leaves_read() or [view]
+    direct = leaf is view or any(leaf is source for source in view.inputs)
+    if others or leaf.values is None or not leaf.values.size or not direct:
+        return
+    columns = leaf.values.reshape(-1, len(spans)).T if leaf.values.size % len(spans) == 0 else ()
+    if len(spans) > 1 and leaf.values.shape[-1:] != (len(spans),):
+        return
+    for column, extent in zip(columns, spans, strict=False):
+        named = column if places.other is None else column[column != places.other]
+        if not named.size:
+            continue
+        low, high = int(named.min()), int(named.max())
+        rule = "an index of {} is out of range for extent {}"
+        operand.require(extent - 1 - high, "bad_axis", rule, high, extent)
+        operand.require(low + extent if places.from_end else low, "bad_axis", rule, low, extent)
 
 
 class Computation(NamedTuple):

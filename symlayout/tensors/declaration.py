@@ -87,6 +87,54 @@ def index_map(domain: Sequence[Extent], coords: Coords, *, fill: Fill | None = N
     return Declared(tuple(domain), (Case(coords, fill=fill),))
 
 
+class Places(NamedTuple):
+    """Which elements of an operand are places on axes of another one, or lengths there.
+
+    An operation is not valid for others: constants demand so much of the extents, and inputs are drawn in these ranges.
+
+    Attributes
+    ----------
+    operand : int
+        The number of the operand whose elements they are.
+    into : int
+        The number of the operand that has the axes.
+    axes : tuple of int or None
+        The axes of its box.  None: the first ones, one for each element of the last axis of the places' box, or one.
+    lengths : bool
+        Whether they are lengths, from 0 to the extent.
+    from_end : bool
+        Whether places below 0 count from the end.
+    other : int or None
+        A value beside these.
+
+    Examples
+    --------
+    >>> Places(1).allowed(4), Places(1, from_end=False).allowed(4), Places(1, lengths=True).allowed(4)
+    (range(-4, 4), range(0, 4), range(0, 5))
+    """
+
+    operand: int
+    into: int = 0
+    axes: tuple[int, ...] | None = None
+    lengths: bool = False
+    from_end: bool = True
+    other: int | None = None
+
+    def allowed(self, extent: int) -> range:
+        """Return the values that are allowed for an axis of this extent."""
+        return range(-extent if self.from_end and not self.lengths else 0, extent + self.lengths)
+
+    def spans(self, views: Sequence[Any], batch: int) -> list[Extent]:
+        """Return the extents of the axes, one for each column of places; *views* are all operands."""
+        if self.operand >= len(views):  # it is left out
+            return []
+        box, places = views[self.into].extents[batch:], views[self.operand].extents[batch:]
+        if self.axes is not None:
+            return [box[axis] for axis in self.axes]
+        count = places[-1] if places else 1
+        return list(box[:count]) if isinstance(count, int) else []
+
+
 class Body(NamedTuple):
     """A named function of vectors, which an operation computes at each batch coordinate.
 
@@ -126,6 +174,8 @@ class Body(NamedTuple):
     idempotent : bool
         Whether the value of a commutative and exact body depends only on which terms there are, and not on how often
         each is read, as that of a maximum.
+    places : tuple of Places
+        The operands whose elements are places or lengths on axes of others.
 
     Examples
     --------
@@ -148,6 +198,12 @@ class Body(NamedTuple):
     joins: Callable[..., Any] | None = None
     equivariant: bool = False
     idempotent: bool = False
+    places: tuple[Places, ...] = ()
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether the value may not be valid for all elements of the operands."""
+        return bool(self.places) or (self.function is None and not self.random)
 
     def __eq__(self, other: object) -> bool:
         if self is other:

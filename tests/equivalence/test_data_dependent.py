@@ -14,7 +14,8 @@ from onnx import NodeProto
 import symlayout as sl
 from symlayout.equivalence import data_extents
 from symlayout.equivalence.data_extents import with_data_as_shown
-from symlayout.equivalence.verify_models import check_models
+from symlayout.equivalence.unknown_ranks import with_handles
+from symlayout.equivalence.verify_models import _joined, check_models
 from symlayout.proof.certificate.checker.schema import sealed
 from tests.support.onnx_writer import model, node, tensor, value_info
 
@@ -167,13 +168,14 @@ def test_a_changed_proof_about_an_extent_is_refused(
 
 def test_extents_get_the_names_before_only_by_their_proofs(two_models: tuple[Path, Path, str]) -> None:
     before, after, text = two_models
-    left, right = (dict(sl.read_model(path).outputs) for path in (before, after))
-    leaf = {"x": left["y"].arguments()[0]}
-    right = {name: t.replace(leaf) for name, t in right.items()}
+    joint = _joined(with_handles(sl.read_model(before)), with_handles(sl.read_model(after)), by_position=False)
+    left, right = joint.left, joint.right
     assert left["column"].extents != right["column"].extents
     named, reason = with_data_as_shown(json.loads(text)["data"], left, right)
     assert reason == ""
-    assert {name: t.extents for name, t in named.items()} == {name: t.extents for name, t in left.items()}
+    assert {name: named[name].extents for name in ("column", "y")} == {
+        name: left[name].extents for name in ("column", "y")
+    }
     assert with_data_as_shown([], left, right)[0] == right
 
 

@@ -20,6 +20,7 @@ from symlayout.frontends.registry import NotDeclaredError
 from symlayout.language.sympy_bridge import fresh
 from symlayout.ops.axes import moveaxis
 from symlayout.tensors.chain import Tensor
+from symlayout.tensors.declaration import Places
 from symlayout.tensors.uniform_constants import everywhere
 
 _REDUCTION = ("none", "add", "mul", "max", "min")
@@ -114,7 +115,8 @@ def scatter_elements(data: Tensor, indices: Tensor, updates: Tensor, axis: Any =
     (along,) = attributes.axes("axis", axis, rank)
     mode = attributes.choice("reduction", reduction, _REDUCTION)
     given = [("axis", along), ("reduction", mode)]
-    return whole("scattered", [data, indices, updates], data.shape, function=core.scattered, attributes=given)
+    xs, places = [data, indices, updates], (Places(1, axes=(along,)),)
+    return whole("scattered", xs, data.shape, function=core.scattered, attributes=given, places=places)
 
 
 @operator("ScatterND", example=("N, C; 2, 1; 2, C", "", "(N, C)"), kinds="rank, bad_mode")
@@ -123,7 +125,8 @@ def scatter_nd(data: Tensor, indices: Tensor, updates: Tensor, reduction: str = 
     require_rank("ScatterND", data, 1)
     require_rank("ScatterND", indices, 1)
     given = [("reduction", attributes.choice("reduction", reduction, _REDUCTION))]
-    return whole("scattered_nd", [data, indices, updates], data.shape, function=core.scattered_nd, attributes=given)
+    xs, places = [data, indices, updates], (Places(1),)
+    return whole("scattered_nd", xs, data.shape, function=core.scattered_nd, attributes=given, places=places)
 
 
 @operator(
@@ -139,7 +142,8 @@ def reverse_sequence(input: Tensor, sequence_lens: Tensor, batch_axis: Any = 1, 
     if axes[0] == axes[1]:
         raise ShapeError("batch_axis and time_axis are one axis", "bad_axis")
     view = moveaxis(input, axes, [0, 1])
-    made = whole("reversed_parts", [view, sequence_lens], view.shape, function=core.reversed_parts)
+    places = (Places(1, axes=(1,), lengths=True),)
+    made = whole("reversed_parts", [view, sequence_lens], view.shape, function=core.reversed_parts, places=places)
     return moveaxis(made, [0, 1], axes)
 
 

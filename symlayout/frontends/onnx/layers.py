@@ -22,7 +22,7 @@ from symlayout.frontends.rank import require_rank
 from symlayout.ops.broadcast import broadcast_to
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.computation import constant
-from symlayout.tensors.declaration import Body
+from symlayout.tensors.declaration import Body, Places
 
 _LAYER = {
     "activations": "Names of functions.",
@@ -242,7 +242,8 @@ def _loss(name: str, x: Tensor, labels: Tensor, weight: Tensor | None, ignore: A
     xs = [x, labels, *([] if weight is None else [weight])]
     given = [("ignore", ignore), ("reduction", mode)]
     shape = labels.shape if mode == "none" else ()
-    return whole(name, xs, shape, function=class_loss, attributes=given, dtype=x.dtype)
+    places = (Places(1, axes=(1,), from_end=False, other=ignore),)
+    return whole(name, xs, shape, function=class_loss, attributes=given, dtype=x.dtype, places=places)
 
 
 @operator("NegativeLogLikelihoodLoss", example=("N, C; N", "", "()"), kinds="rank, bad_mode", about=_LOSS)

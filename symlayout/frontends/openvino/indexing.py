@@ -22,6 +22,7 @@ from symlayout.frontends.registry import NotDeclaredError
 from symlayout.ops.axes import expand_dims
 from symlayout.ops.split import split_sizes
 from symlayout.tensors.chain import Tensor
+from symlayout.tensors.declaration import Places
 
 _KINDS = "rank, bad_axis, size_mismatch, attr_dtype"
 _ABOUT = {
@@ -98,7 +99,9 @@ def scatter_update(data: Tensor, indices: Tensor, updates: Tensor, axis: Any) ->
     along = _axis("axis", axis, require_rank("ScatterUpdate-3", data, 1))
     require_rank("ScatterUpdate-3", updates, data.rank + indices.rank - 1, data.rank + indices.rank - 1)
     xs, given = [data, indices, updates], [("axis", along)]
-    return whole("scattered_slices", xs, data.shape, function=functions.scattered_slices, attributes=given)
+    places = (Places(1, axes=(along,)),)
+    scattered = functions.scattered_slices
+    return whole("scattered_slices", xs, data.shape, function=scattered, attributes=given, places=places)
 
 
 @operator(

@@ -22,7 +22,7 @@ from symlayout.algebra.search.enumerate_sizes import sizes
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.maps.evaluate_bodies import each_value, stirred
 from symlayout.maps.gather_elements import int_extents
-from symlayout.proof.counterexample import sample, work_of
+from symlayout.proof.counterexample import inputs_drawn, work_of
 from symlayout.tensors.chain import Tensor
 
 Array = np.ndarray[Any, Any]
@@ -101,7 +101,7 @@ class SampledValues:
         if found is None:
             return
         assert self._numbers is not None
-        arrays = {leaf.key: sample(leaf, _DRAW) for t in sides for leaf in found[id(t)].arguments()}
+        arrays = inputs_drawn([found[id(t)] for t in sides], _DRAW)
         moved = {key: stirred(array) for key, array in arrays.items()}
         first = [t for side in self.sides[:1] for t in side]
         kept = 0

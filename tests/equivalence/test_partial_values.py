@@ -1,0 +1,143 @@
+"""Operations that are not valid for all elements: gathers, scatters, labels; and operations that are random."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from onnx import NodeProto, TensorProto, helper
+
+import symlayout as sl
+from symlayout.equivalence.verify_models import check_models
+from symlayout.proof.certificate.checker.schema import sealed
+from tests.support.onnx_writer import INT64, model, node, tensor, value_info
+
+PROVED, REFUTED, UNKNOWN = sl.Verdict.PROVED, sl.Verdict.REFUTED, sl.Verdict.UNKNOWN
+RELU = node("Relu", "x", "y")
+LOSS = "NegativeLogLikelihoodLoss"
+INPUTS = [value_info("x", ("N", "C")), value_info("i", ("K",), INT64), value_info("labels", ("N",), INT64)]
+MANY = tensor([0, 3, 1, 9, 2, 8, 4, 7, 5, 6, 0, 2, 0, 1], name="many")  # more runs than become slices
+
+
+def written(folder: Path, nodes: Sequence[NodeProto], constants: Sequence[TensorProto] = ()) -> Path:
+    path = folder / f"{len(list(folder.iterdir()))}.onnx"
+    path.write_bytes(model(nodes, INPUTS, constants=constants))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("reads", "constants", "requires"),
+    [
+        (node("Gather", "x, many", "g"), [MANY], ["N >= 10"]),
+        (node("Gather", "x, many", "g", axis=1), [tensor([0, -5, 1, -6, 2, -1, 3, 0, 1, 0], name="many")], ["C >= 6"]),
+        (node("GatherND", "x, many", "g"), [tensor([0, 4, 2, -3], [2, 2], "many")], ["N >= 3", "C >= 5"]),
+        (node("GatherElements", "x, many", "g"), [tensor([3, 0], [1, 2], "many")], ["N >= 4", "C >= 2"]),
+        (node("ScatterND", "x, many, x", "g"), [tensor([4], [1, 1], "many")], None),
+    ],
+)
+def test_a_constant_index_demands_an_extent(
+    tmp_path: Path, reads: NodeProto, constants: list[TensorProto], requires: list[str] | None
+) -> None:
+    found = sl.read_model(written(tmp_path, [reads, RELU], constants))
+    if requires is not None:
+        assert {str(r) for r in found.requires} == set(requires)
+    else:
+        assert "N >= 5" in {str(r) for r in found.requires}
+
+
+def test_a_witness_is_where_an_index_is_in_range(tmp_path: Path) -> None:
+    before = written(tmp_path, [node("Gather", "x, many", "y")], [MANY])
+    after = written(tmp_path, [node("Gather", "x, many", "z"), node("Neg", "z", "y")], [MANY])
+    found = sl.verify(before, after)
+    assert found.verdict is REFUTED
+    assert found.witness is not None
+    assert {str(d): n for d, n in found.witness.dims.items()}["N"] >= 10
+
+
+@pytest.mark.parametrize(
+    ("reads", "other"),
+    [
+        (node("Gather", "x, i", "y"), node("Gather", "x, i", "y", axis=1)),
+        (node("ScatterElements", "x, i2, u", "y"), node("ScatterElements", "x, i2, u", "y", reduction="add")),
+        (node("ReverseSequence", "x, labels", "y", batch_axis=0, time_axis=1), node("Identity", "x", "y")),
+        (node(LOSS, "x, labels", "y"), node(LOSS, "x, labels", "y", reduction="sum")),
+    ],
+)  # fmt: skip
+def test_indices_and_labels_of_a_witness_are_in_range(tmp_path: Path, reads: NodeProto, other: NodeProto) -> None:
+    column = [
+        node("Constant", "", "one", value_ints=[1]),
+        node("Unsqueeze", "i, one", "i2"),
+        node("Cast", "i2", "u", to=1),
+    ]
+    found = sl.verify(written(tmp_path, [*column, reads]), written(tmp_path, [*column, other]))
+    assert found.verdict is REFUTED
+    assert found.witness is not None
+    at = {str(d): n for d, n in found.witness.dims.items()}
+    arrays = found.witness.inputs
+    if "i" in arrays and arrays["i"].size:
+        assert -at["N"] <= arrays["i"].min()
+        assert arrays["i"].max() < at["N"]
+    if "labels" in arrays and arrays["labels"].size:
+        assert arrays["labels"].min() >= 0
+        assert arrays["labels"].max() < at["C"] + (reads.op_type == "ReverseSequence")
+
+
+def test_a_model_that_reads_at_more_indices_is_not_the_same(tmp_path: Path) -> None:
+    """The model after is refused for an index that the model before does not look at."""
+    before = written(tmp_path, [RELU])
+    after = written(tmp_path, [node("Gather", "x, i", "unused"), RELU])
+    assert sl.verify(before, after).verdict is UNKNOWN
+    assert sl.verify(after, before).verdict is PROVED
+    twice = written(tmp_path, [node("Gather", "x, i", "unused"), node("Gather", "x, i", "too"), RELU])
+    found = sl.verify(after, twice)
+    assert found.verdict is PROVED
+    assert found.certificate is not None
+    assert sl.check(found.certificate, before=after, after=twice)
+    for partial in ({}, None, {"partial 0": "partial 0"}, {"partial 0": "x", "partial 1": "partial 0"}):
+        assert check_models(sealed({**found.certificate, "partial": partial}), after, twice)
+    other = written(tmp_path, [node("Gather", "x, i", "unused", axis=1), RELU])
+    assert sl.verify(after, other).verdict is UNKNOWN
+
+
+def test_a_custom_operation_that_nobody_needs_may_refuse(tmp_path: Path) -> None:
+    custom = node("Strange", "x", "unused", domain="somewhere")
+
+    def file(*nodes: NodeProto) -> Path:
+        path = tmp_path / f"{len(list(tmp_path.iterdir()))}.onnx"
+        graph = helper.make_graph(nodes, "g", INPUTS[:1], [value_info("y", None)])
+        opsets = [helper.make_opsetid("", 20), helper.make_opsetid("somewhere", 1)]
+        path.write_bytes(helper.make_model(graph, opset_imports=opsets, ir_version=9).SerializeToString())
+        return path
+
+    assert sl.verify(file(RELU), file(custom, RELU)).verdict is UNKNOWN
+    assert sl.verify(file(custom, RELU), file(custom, RELU)).verdict is PROVED
+    assert sl.verify(file(custom, RELU), file(RELU)).verdict is PROVED
+
+
+@pytest.mark.parametrize("kind", ["dropout", "uniform"])
+def test_what_is_random_is_equal_to_nothing(tmp_path: Path, kind: str) -> None:
+    training = helper.make_tensor("t", TensorProto.BOOL, [], [True])
+    ratio = helper.make_tensor("r", TensorProto.FLOAT, [], [0.5])
+    nodes = {
+        "dropout": [node("Dropout", "x, r, t", "d"), node("Relu", "d", "y")],
+        "uniform": [node("RandomUniformLike", "x", "d"), node("Add", "x, d", "y")],
+    }[kind]
+    path = written(tmp_path, nodes, [ratio, training])
+    read = sl.read_model(path)
+    for before, after in ((path, path), (read, read)):
+        found = sl.verify(before, after)
+        assert (found.verdict, found.witness) == (UNKNOWN, None)
+    unused = written(tmp_path, [nodes[0], node("Relu", "x", "y")], [ratio, training])
+    assert sl.verify(unused, unused).verdict is PROVED
+
+
+def test_labels_in_range_are_compared_by_the_standards_meaning() -> None:
+    x, labels = np.log(np.array([[0.25, 0.75], [0.5, 0.5]], np.float32)), np.array([1, 0])
+    y = sl.onnx.negative_log_likelihood_loss(sl.tensor("N, C", "float32", "x"), sl.tensor("N", "int64", "l"))
+    found: Any = sl.interpret(y, x, labels)
+    np.testing.assert_allclose(found, -(np.log(0.75) + np.log(0.5)) / 2, rtol=1e-6)
+    with pytest.raises(sl.SymlayoutError):
+        sl.interpret(y, x, np.array([2, 0]))
