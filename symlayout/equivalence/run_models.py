@@ -32,9 +32,9 @@ from symlayout.equivalence import runtime_process
 from symlayout.errors import InconclusiveError
 from symlayout.maps.evaluate_bodies import stirred
 from symlayout.maps.gather_elements import int_extents
+from symlayout.maps.index_ranges import in_range, ranges_of
 from symlayout.models.model import Model
 from symlayout.proof.counterexample import ArrayDifference, difference_of
-from symlayout.proof.index_ranges import in_range, ranges_of
 from symlayout.tensors.chain import Tensor
 
 Array = np.ndarray[Any, Any]

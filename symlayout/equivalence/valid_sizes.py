@@ -88,9 +88,9 @@ class RefusedSizes:
     output: str
     why: str
 
-    def witness(self, left: Tensor) -> Witness:
-        """Return the sizes as a witness: the shape before, and why there is none after."""
-        dims = {sympy_bridge.symbol_of(d): self.sizes[name] for name, d in left.facts.dims.items()}
+    def witness(self, left: Tensor, facts: Facts) -> Witness:
+        """Return the sizes of the dims of *facts* as a witness: the shape before, and why there is none after."""
+        dims = {sympy_bridge.symbol_of(d): self.sizes[name] for name, d in facts.dims.items() if name in self.sizes}
         return Witness(dims, None, left.bind(_of(left, self.sizes)).extents, f"refused ({self.why})")
 
 

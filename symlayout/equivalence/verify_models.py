@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from symlayout.algebra.facts import Facts, Requirement
-from symlayout.algebra.polynomial import Extent, names_of, symbol
+from symlayout.algebra.polynomial import Extent, names_of, product, symbol
 from symlayout.deadlines import within
 from symlayout.equivalence.data_extents import (
     dims_of_inputs,
@@ -26,15 +26,16 @@ from symlayout.equivalence.run_models import TwoRuns
 from symlayout.equivalence.unknown_ranks import ShapedValues, Values, with_handles, without_ranks
 from symlayout.equivalence.valid_sizes import Domain, demanded_beyond, facts_of, refused_after
 from symlayout.equivalence.verification import ModelClaim, ModelWitness, OutputProofs, Verification, with_matched
-from symlayout.errors import FormatError, InconclusiveError, ShapeError, SymlayoutError, one_line, shortened
+from symlayout.errors import LEFT_OUT, FormatError, InconclusiveError, ShapeError, SymlayoutError, one_line, shortened
 from symlayout.language import sympy_bridge
 from symlayout.language.sympy_bridge import symbol_of
+from symlayout.maps.index_ranges import ranges_of
 from symlayout.models.model import Model
 from symlayout.proof.added_zeros import without_added_zeros
 from symlayout.proof.attempts import DEFAULT_BUDGET, FIRST_EFFORT, pairs_known
 from symlayout.proof.certificate.check_computed import refusal_of_computed
 from symlayout.proof.congruence import Congruence
-from symlayout.proof.counterexample import Witness, inputs_drawn
+from symlayout.proof.counterexample import Witness, inputs_drawn, sample
 from symlayout.proof.idle_functions import without_idle_functions
 from symlayout.proof.laws import LAWS, SIGNED_ZERO, check_laws
 from symlayout.proof.points import is_empty, point_of
@@ -139,7 +140,7 @@ def _verified(
     while decided and (refused := refused_after({**origins[0], **decided}, {**origins[1], **others}, decided)):
         name = refused.output if refused.output in decided else next(iter(decided))
         a, b = decided.pop(name), others.pop(name)
-        proofs[name] = Proof(a, b, a.facts, Verdict.REFUTED, refused.witness(a))
+        proofs[name] = Proof(a, b, a.facts, Verdict.REFUTED, refused.witness(a, here))
         if name != refused.output:  # no output needs what is refused: then it is refused for all of them
             break
     facts = facts_of(*origins, decided, others) if decided else here
@@ -180,10 +181,14 @@ def _verified(
         doubt = doubt or "there are sizes for which both models are valid"
         proofs |= {name: Proof(t, right[name], facts, Verdict.UNKNOWN, None, doubt) for name, t in left.items()}
     witnesses = ((p.witness, n) for n, p in proofs.items() if p.witness is not None)
-    witness = next((_model_witness(w, n, left[n], right[n]) for w, n in witnesses), None)
+    inputs = {name: again[0].get(id(t), t) for name, t in before.inputs.items()}
+    reading = _partial_of(values[0], before.outputs).values()
+    witness = next((_model_witness(w, n, left[n], right[n], inputs, reading) for w, n in witnesses), None)
     runs = [m for m in models if isinstance(m, Model)]
     if witness is None and run and len(runs) == len(models) and before.can_run() and after.can_run():
-        witness = _when_run((runs[0], runs[1]), before, after, left, right, again[0], facts, proofs, by_position)
+        witness = _when_run(
+            (runs[0], runs[1]), before, after, left, right, again[0], facts, reading, proofs, by_position
+        )
     return replace(found, witness=witness, region=_region(known, before, after, again, right, proofs))
 
 
@@ -270,11 +275,11 @@ def _joined(before: ShapedValues, after: ShapedValues, by_position: bool) -> Joi
     pairs = _matched("output", before.outputs, after.outputs, by_position)
     inputs = _matched("input", before.inputs, after.inputs, by_position)
     outputs = {name: before.outputs[name] for name, _ in pairs}, {name: after.outputs[other] for name, other in pairs}
-    whole = False, not _is_renaming(before, after, inputs)
     left, right = (
-        with_unread_origins(_with_demands(side, model, whole=every), model.tensors)
-        for side, model, every in zip(outputs, (before, after), whole, strict=True)
+        with_unread_origins(_with_demands(side, model), model.tensors)
+        for side, model in zip(outputs, (before, after), strict=True)
     )
+    left = {**_stated_after(before, after, inputs), **left}
     found = _over_one_set_of_inputs(before, after, inputs, left, right)
     for side, made in zip((found.left, found.right), found.again, strict=True):
         demanding = {name: t for name, t in side.items() if name.startswith(_DEMAND) and name not in before.outputs}
@@ -290,30 +295,33 @@ def _joined(before: ShapedValues, after: ShapedValues, by_position: bool) -> Joi
 _DEMAND, _PARTIAL = "demand ", "partial "
 
 
-def _is_renaming(before: ShapedValues, after: ShapedValues, inputs: list[tuple[str, str]]) -> bool:
-    """Return whether dims after differ in their names at most from extents before, and two places of one are one."""
+def _stated_after(before: ShapedValues, after: ShapedValues, inputs: list[tuple[str, str]]) -> dict[str, Tensor]:
+    """Return a value without elements that demands what the names and bounds of dims after say of extents before.
+
+    These are sizes that the reader of the model after knows nothing else of, so other ones are left out.
+    """
     found: dict[str, Extent] = {}
+    facts = Facts()
     for name, other in inputs:
         a, b = before.inputs[name], after.inputs[other]
         for e, n in zip(a.extents, b.extents, strict=False):
             if (dim := _plain_dim(b, n)) is None:
                 continue
-            own = _plain_dim(a, e)
-            if own is not None and a.facts.dims[own].replaced(name=dim) != b.facts.dims[dim].replaced(name=dim):
-                return False
-            if found.setdefault(dim, e) != e:
-                return False
-    return True
+            facts.merge(a.facts)
+            facts.require_zero(found.setdefault(dim, e) - e, LEFT_OUT, other)
+            known = b.facts.dims[dim]
+            for end, _ in known.limits(facts.reduce(e)):
+                facts.require_nonnegative(end, LEFT_OUT, other)
+            if known.multiple_of != 1:
+                facts.divide(e, known.multiple_of, LEFT_OUT, other)
+    if not facts.requirements:
+        return {}
+    return {f"{_DEMAND}stated": Tensor("stated", None, (0,), facts, key=f"{_DEMAND}stated")}
 
 
-def _with_demands(outputs: dict[str, Tensor], model: ShapedValues, *, whole: bool) -> dict[str, Tensor]:
-    """Return *outputs*, after the inputs and values that have more dims, or demand more of the sizes, than these do.
-
-    If *whole*, these are all values: on other inputs any of them may demand something.
-    """
+def _with_demands(outputs: dict[str, Tensor], model: ShapedValues) -> dict[str, Tensor]:
+    """Return *outputs*, after the inputs and values that have more dims, or demand more of the sizes, than these do."""
     partial = _named_apart(_PARTIAL, model.partial, outputs)
-    if whole:
-        return {**_named_apart(_DEMAND, model.tensors.values(), outputs), **partial, **outputs}
     seen = {id(t.facts) for t in outputs.values()}
     found: list[Tensor] = []
     for t in reversed([*model.inputs.values(), *model.demanding]):
@@ -515,14 +523,37 @@ def _plain_dim(t: Tensor, e: Extent) -> str | None:
     return name if name in t.facts.dims else None
 
 
-def _model_witness(found: Witness, name: str, left: Tensor, right: Tensor) -> ModelWitness:
-    inputs: dict[str, np.ndarray[Any, Any]] = {}
-    if found.coord is not None:
-        values = {str(symbol): value for symbol, value in found.dims.items()}
-        sides = [t.bind({n: v for n, v in values.items() if n in t.facts.dims}) for t in (left, right)]
-        arrays = inputs_drawn(sides, found.draw)
-        inputs = {leaf.name: arrays[leaf.key] for t in sides for leaf in t.arguments()}
-    return ModelWitness(found.dims, name, found.coord, _value(found.left), _value(found.right), inputs)
+def _model_witness(
+    found: Witness,
+    name: str,
+    left: Tensor,
+    right: Tensor,
+    inputs: Mapping[str, Tensor],
+    partial: Iterable[Tensor],
+) -> ModelWitness:
+    """Return a witness with the arrays of *inputs*, by their names in the model before, as far as they are few.
+
+    The values *partial* of that model read at places that inputs have.
+    """
+    values = {str(symbol): value for symbol, value in found.dims.items()}
+
+    def bound(t: Tensor) -> Tensor:
+        return t.bind({n: v for n, v in values.items() if n in t.facts.dims})
+
+    arrays: dict[str, np.ndarray[Any, Any]] = {}
+    leaves = {key: bound(t) for key, t in inputs.items()}
+    sizes = [product(t.extents) for t in leaves.values()]
+    if all(isinstance(n, int) and n <= _MOST_ELEMENTS for n in sizes):
+        drawn = inputs_drawn([bound(t) for t in ((left, right) if found.coord is not None else (left,))], found.draw)
+        allowed = ranges_of(map(bound, partial), lambda _, e: e if isinstance(e, int) else None)
+        arrays = {
+            key: drawn[t.key] if t.key in drawn else sample(t, found.draw, allowed.get(t.key))
+            for key, t in leaves.items()
+        }
+    return ModelWitness(found.dims, name, found.coord, _value(found.left), _value(found.right), arrays)
+
+
+_MOST_ELEMENTS = 1 << 22  # of an input that a witness has
 
 
 def _when_run(
@@ -533,6 +564,7 @@ def _when_run(
     right: dict[str, Tensor],
     made: Mapping[int, Tensor],
     facts: Facts,
+    reading: Collection[Tensor],
     proofs: dict[str, Proof],
     by_position: bool,
 ) -> ModelWitness | None:
@@ -549,8 +581,7 @@ def _when_run(
         for name, other in names
         if proofs[name].verdict is Verdict.UNKNOWN and not (_is_random(left[name]) or _is_random(right[name]))
     }
-    reading = [made.get(id(t), t) for t in before.partial]
-    found = TwoRuns(models, inputs, open_, facts, reading).difference()
+    found = TwoRuns(models, inputs, open_, facts, tuple(reading)).difference()
     if found is None:
         return None
     dims = {symbol_of(facts.dims[name]): value for name, value in found.sizes.items()}

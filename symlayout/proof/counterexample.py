@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from symlayout.language import sympy_bridge
 from symlayout.maps.compose_chain import output_digits
 from symlayout.maps.evaluate_bodies import evaluated, stirred
 from symlayout.maps.gather_elements import gathers, int_extents
-from symlayout.proof.index_ranges import in_range, ranges_of
+from symlayout.maps.index_ranges import in_range, ranges_of
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.element_types import same_fill
 
@@ -32,6 +32,7 @@ _SMALL = 100  # the first draw of small elements, beside which a small summand c
 _MIDDLE = 200  # the first draw of elements of about 1, whose products do not saturate a softmax and do not vanish in it
 _PARTS = {_SMALL: 256, _MIDDLE: 16}  # by what the integers of a draw are divided
 _INDICES = 1000  # added to a draw in which integers are 0 or 1: places that each axis has, but for one of extent 1
+_WITH_ELEMENTS = 20  # candidate points with no extent 0 that are tried first for values that are computed
 _EVERY = 4  # how many sizes there are to one for which small elements are drawn, too, and to one for those of about 1
 _NOISE = 100  # times what rounding of the inputs changes a side by
 _PLAIN = 5  # times what is taken for rounding: the sides differ, whatever laws are granted
@@ -104,7 +105,11 @@ class WitnessSearch:
         """
         dims = list(self.facts.dims.values())
         if self._sizes is None:
-            self._sizes = sizes(self.facts, self._least())
+            least = self._least()
+            self._sizes = sizes(self.facts, least)
+            if self.left.computes or self.right.computes:  # first those of inputs with elements
+                some = {name: max(least.get(name) or 0, 1) for name in self.facts.dims}
+                self._sizes = chain(islice(sizes(self.facts, some), _WITH_ELEMENTS), self._sizes)
         while self._spent < budget and self._tried < budget * _CHEAP:
             values = next(self._sizes, None)
             if values is None:
@@ -193,6 +198,7 @@ class WitnessSearch:
         """Return what `differ` returns; *left* and *right* are the sides with these values."""
         dims = {sympy_bridge.symbol_of(self.facts.dims[name]): v for name, v in values.items()}
         if left.extents != right.extents:
+            inputs_drawn([left])  # it reads at places that there are
             return Witness(dims, None, left.extents, right.extents), True
         size = product(left.extents)
         if not isinstance(size, int) or size > _MAX_ELEMENTS:

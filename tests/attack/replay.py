@@ -7,7 +7,7 @@ installed, nothing is replayed.  onnxruntime may end its process: it has one of 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -64,7 +64,8 @@ def refuted(before: Any, after: Any, found: Any, *, by_position: bool = False) -
         return ""
     if found.verdict is sl.Verdict.PROVED:
         loose = bool(found.laws or found.formulas)
-        return changed(left, right.source, loose=loose, by_position=by_position, empty=not found.assumed)
+        sizes = [n for n in SIZES if all(r.subs(dict.fromkeys(r.free_symbols, n)) for r in found.assumed)]
+        return changed(left, right.source, loose=loose, by_position=by_position, sizes=sizes)
     if (witness := found.witness) is None:
         return "REFUTED without a witness"
     at = {str(symbol): n for symbol, n in witness.dims.items()}
@@ -83,16 +84,23 @@ def _model(model: Any) -> Model | None:
 
 
 def changed(
-    before: Model | None, after: Any, *, loose: bool = False, by_position: bool = False, empty: bool = True
+    before: Model | None,
+    after: Any,
+    *,
+    loose: bool = False,
+    by_position: bool = False,
+    sizes: Sequence[int] | None = None,
 ) -> str:
     """Return where the model after refuses what the model before takes, or computes something else.
 
-    Where the reader says that it leaves out sizes, these are empty ones, which are not tried then: *empty* is False.
+    The *sizes* are those that no verdict leaves out; without them, those that the reader of the model before takes.
     """
     if before is None:
         return ""
-    sizes = SIZES if empty and not any(before.assumed.values()) else SIZES[1:]
-    return _apart(_changed, before.source.SerializeToString(), after.SerializeToString(), sizes, loose, by_position)
+    if sizes is None:
+        sizes = SIZES[1:] if any(before.assumed.values()) else SIZES
+    given = tuple(sizes), loose, by_position
+    return _apart(_changed, before.source.SerializeToString(), after.SerializeToString(), *given)
 
 
 @cache
