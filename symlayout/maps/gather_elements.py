@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from symlayout.errors import ArrayError, InconclusiveError
+from symlayout.errors import ArrayError, InconclusiveError, ShapeError
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.element_types import fill_element, new_array
 
 IntArray = np.ndarray[Any, np.dtype[np.int64]]
+_INDICES = 64  # NumPy takes fewer
 BoolArray = np.ndarray[Any, np.dtype[np.bool_]]
 
 
@@ -48,7 +49,7 @@ def gathered(
         if part.key is None:
             np.copyto(result, fill_element(part.fill, dtype), where=part.mask)
         else:
-            np.copyto(result, sources[part.key][_inside(part, sources[part.key].shape)], where=part.mask)
+            np.copyto(result, _elements(sources[part.key], _inside(part, sources[part.key].shape)), where=part.mask)
     return result
 
 
@@ -121,8 +122,27 @@ def constant_type(declared: np.dtype[Any] | None) -> np.dtype[Any]:
     return declared
 
 
+def _elements(source: np.ndarray[Any, Any], coords: tuple[IntArray, ...]) -> np.ndarray[Any, Any]:
+    """Return the elements at coordinates, of arrays too that have more axes than NumPy takes indices."""
+    if len(coords) < _INDICES:
+        return np.asarray(source[coords])
+    linear: Any = 0
+    for c, n in zip(coords, source.shape, strict=True):
+        linear = linear * n + c
+    return np.asarray(source.reshape(-1)[linear])
+
+
 def int_extents(t: Tensor) -> tuple[int, ...]:
-    """Return the extents of a tensor whose dims are all bound."""
+    """Return the extents of a tensor whose dims are all bound.
+
+    Raises
+    ------
+    ShapeError
+        ``unbound_dim`` if one is not.
+    """
+    for e in t.extents:
+        if not isinstance(e, int):
+            raise ShapeError(f"the extent {e} of {t.name} has no value", "unbound_dim")
     return tuple(e for e in t.extents if isinstance(e, int))
 
 

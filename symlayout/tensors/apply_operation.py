@@ -188,6 +188,16 @@ def joined(
     return inputs, operand_of(name, inputs, values)
 
 
+def composed(first: Mapping[str, Extent], then: Mapping[str, Extent]) -> dict[str, Extent]:
+    """Return what both replacements of dims do, one after the other.
+
+    >>> from symlayout.algebra.polynomial import symbol
+    >>> composed({"a": symbol("b")}, {"b": 3, "c": 4})
+    {'b': 3, 'c': 4, 'a': 3}
+    """
+    return {**then, **{name: substitute(e, then) for name, e in first.items()}}
+
+
 def operand_of(name: str, xs: Sequence[Tensor], values: Mapping[str, Extent] | None = None) -> Operand:
     """Return the `Operand` of tensors: their shapes, and the facts of all of them as one system.
 
@@ -246,8 +256,7 @@ class Application(NamedTuple):
 
     def __call__(self, bound: tuple[Tensor, ...], values: Mapping[str, Extent]) -> Tensor:
         """Return what the declaration makes of the inputs *bound*, with the dims of *values* replaced."""
-        merged = {**values, **{name: substitute(e, values) for name, e in self.values.items()}}
-        return apply(self.declaration, bound, self.args, self.kwargs, merged, own=self.own)
+        return apply(self.declaration, bound, self.args, self.kwargs, composed(self.values, values), own=self.own)
 
     def record(self) -> tuple[Any, ...]:
         """Return data from which another process makes it again: the operation's import path and the attributes."""

@@ -30,7 +30,7 @@ import numpy as np
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent
 from symlayout.errors import ShapeError
-from symlayout.tensors.apply_operation import Application, joined, mapped, operand_of
+from symlayout.tensors.apply_operation import Application, composed, joined, mapped, operand_of
 from symlayout.tensors.chain import Tensor, check_tensors
 from symlayout.tensors.declaration import Body, Case, Coords, Declared, Fill, Operand, Places
 from symlayout.tensors.element_types import as_array, element_type
@@ -176,7 +176,7 @@ class Computation(NamedTuple):
 
     def __call__(self, bound: tuple[Tensor, ...], values: Mapping[str, Extent]) -> Tensor:
         """Return the value of the views *bound*, with the dims of *values* replaced."""
-        return _computed(bound, self.body, self.batch, self.result, self.dtype, {**self.values, **values})
+        return _computed(bound, self.body, self.batch, self.result, self.dtype, composed(self.values, values))
 
     def record(self) -> tuple[Any, ...]:
         """Return data from which another process makes it again."""
@@ -191,7 +191,7 @@ def with_extents_of(t: Tensor, other: Tensor, inputs: tuple[Tensor, ...]) -> Ten
     made, named = t.again, other.again
     assert isinstance(made, Computation)
     assert isinstance(named, Computation)
-    return made._replace(result=named.result)(inputs, {})
+    return made._replace(result=named.result, values=named.values)(inputs, {})
 
 
 def constant(array: Any, name: str = "constant", *, rounding: float = 0.0) -> Tensor:
