@@ -116,7 +116,8 @@ class Draw:
         self.dtype = "float32" if self.is_arithmetic else self.random.choice(DTYPES)
 
     def number(self) -> float:
-        return self.random.choice(PLAIN if self.random.random() < 0.75 else SPECIAL)
+        usual = 0.95 if self.is_arithmetic else 0.75
+        return self.random.choice(PLAIN if self.random.random() < usual else SPECIAL)
 
     def const(self) -> Node:
         return Node("const", (), (self.number(),))
@@ -230,6 +231,9 @@ def _distributed(d: Draw, e: Node) -> Node | None:
 
 
 def _idle(d: Draw, e: Node) -> Node | None:
+    if d.is_arithmetic and d.random.random() < 0.8:
+        name, number = d.random.choice((("add", 0.0), ("sub", 0.0), ("add", -0.0), ("mul", 1.0), ("div", 1.0)))
+        return Node(name, (e, _c(number)))
     number = d.random.choice((0.0, -0.0, 1.0, -1.0, np.inf, -np.inf))
     return Node(d.random.choice(BINARY), (e, _c(number)))
 

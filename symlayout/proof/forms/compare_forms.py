@@ -283,7 +283,8 @@ class _Reader:
             if stop.kind == "read" and self._same(stop, atom):
                 self.met[id(leaf)] = stop, leaf
                 return self.atoms.form(stop)
-        return (self.of_body(read, side) if leaf.body is not None else None) or self.atoms.form(atom)
+        made = None if leaf.body is None else self.of_body(read, side)
+        return self.atoms.form(atom) if made is None else made
 
     def _number(self, fill: Any) -> Form:
         if isinstance(fill, int | float | np.integer | np.floating):
@@ -485,7 +486,8 @@ class _Reader:
             elif k in padded:
                 self.kept.append(there)
                 made = self._padded(there, side, coords)
-                found.append(made or self.atoms.form(Atom("view", (side, there, tuple(coords)))))
+                atom = Atom("view", (side, there, tuple(coords)))
+                found.append(self.atoms.form(atom) if made is None else made)
             else:
                 return None
         return found

@@ -101,12 +101,13 @@ class Atoms:
 
     def may(self, step: str, *, of_constant: bool = False) -> bool:
         """Return whether a step may be taken, and note its law; *of_constant* says that it moves a constant."""
-        self.computed |= step == COMPUTED
         if self.laws is None:
+            self.computed |= step == COMPUTED
             return step not in _NOT_IN_FORMULAS
         law = next((law for law in (LAW_OF_STEP[step], *[FOLD] * of_constant) if law in self.laws), None)
         if law is not None:
             self.used.add(law)
+            self.computed |= step == COMPUTED
         return law is not None
 
     def may_compute(self) -> bool:
@@ -134,7 +135,7 @@ class Atoms:
         pairs = list(zip(a.content, b.content, strict=True))
         if all(self._near(x, y) for x, y in pairs):
             return True
-        turned = a.content[0] in _SYMMETRIC and len(a.content) == 3
+        turned = len(a.content) == 3 and any(a.content[0] is function for function in _SYMMETRIC)
         return turned and all(
             self._near(x, y) for x, y in zip(a.content, (b.content[0], *b.content[:0:-1]), strict=True)
         )
@@ -247,7 +248,8 @@ class Form:
         made = function(self, *others)
         vector = next((f for f in (self, *others) if f.inner is not None), None)
         if vector is not None:
-            made = Form(made.atoms, made.terms, function(*(f.inner or f for f in (self, *others))), vector.box)
+            inner = [f if f.inner is None else f.inner for f in (self, *others)]
+            made = Form(made.atoms, made.terms, function(*inner), vector.box)
         return made
 
     def _binary(self, other: Any, function: Callable[[Form, Form], Form]) -> Form:
@@ -351,8 +353,22 @@ class Form:
             raise AttributeError(name)
         return lambda: self.__array_ufunc__(ufunc, "__call__", self)
 
+    def __eq__(self, other: object) -> Form:  # type: ignore[override]
+        return self._call(np.equal, self, other)
+
+    def __ne__(self, other: object) -> Form:  # type: ignore[override]
+        return self._call(np.not_equal, self, other)
+
+    __hash__ = object.__hash__
+
+    def __bool__(self) -> bool:
+        raise UnformedError("the truth of an element that is not known")
+
     def astype(self, dtype: Any) -> Form:
-        """Return the form itself: real numbers have no type."""
+        """Return the form itself in a type that has all numbers of its own: real numbers have no type."""
+        dtype = np.dtype(dtype)
+        if dtype.kind != "O" and (dtype.kind != "f" or dtype.itemsize < self.atoms.rounding.dtype.itemsize):
+            raise UnformedError(f"a conversion to {dtype}")
         return self
 
     def mean(self, axes: Sequence[int], keepdims: bool = False) -> Form:
