@@ -12,7 +12,7 @@ in the same order is not compared so.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from symlayout.any_rank.grouped_tensor import AnyRankTensor, Slot
@@ -20,6 +20,7 @@ from symlayout.deadlines import out_of_time, within
 from symlayout.errors import ArrayError, InconclusiveError, ShapeError
 from symlayout.proof.certificate.check_computed import refusal_of_computed_ranks
 from symlayout.proof.certificate.checker.all_ranks import seal_of
+from symlayout.proof.certificate.checker.schema import sealed
 from symlayout.proof.counterexample import Witness, WitnessSearch
 from symlayout.proof.prove import prove_equal
 from symlayout.proof.pull_functions import pulled
@@ -27,6 +28,7 @@ from symlayout.proof.verdict import Proof, Verdict
 from symlayout.tensors.chain import Tensor
 
 RANKS = range(4)  # numbers of axes of the group at which a witness is searched
+_SEEN = 3  # sizes at each of them at which both sides of a claim that is proved are evaluated
 
 
 class AnyRankProof:
@@ -83,11 +85,18 @@ class AnyRankProof:
         return tuple(dict.fromkeys(r for p in (self.plain, self.each) if p is not None for r in p.requires))
 
     @property
+    def point(self) -> dict[Any, int] | None:
+        """With PROVED, the points of both claims."""
+        if self.verdict is not Verdict.PROVED or self.plain is None or self.each is None:
+            return None
+        return {**(self.plain.point or {}), **(self.each.point or {})}
+
+    @property
     def certificate(self) -> dict[str, Any] | None:
         """The two derivations as data, which `symlayout.check` verifies; None unless the verdict is PROVED."""
         if self.plain is None or self.each is None or self.verdict is not Verdict.PROVED:
             return None
-        return _certificate(self._sides, self.plain, self.each)
+        return _certificate(self._sides, self.plain.certificate, self.each.certificate)
 
     def explain(self) -> str:
         """Return the derivation as text: why two claims suffice, and the derivation of each."""
@@ -135,19 +144,29 @@ def _prove(left: AnyRankTensor, right: AnyRankTensor, budget: int) -> AnyRankPro
         plain, each = (prove_equal(*half, budget=budget) for half in zip(*map(_halves, compared), strict=True))
         if plain.verdict is each.verdict is Verdict.PROVED:
             obligation = _open_pairs(compared[0], compared[1], plain, each)
+            seen = None if obligation else _first_witness(left, right, _SEEN)
+            if seen is not None:
+                return AnyRankProof(left, right, Verdict.REFUTED, plain, each, *seen)
             if not obligation:
                 return AnyRankProof(left, right, Verdict.PROVED, plain, each)
         else:
             open_one = each if plain.verdict is Verdict.PROVED else plain
             obligation = open_one.obligation or f"the factors of the maps are equal: {open_one.conclusion}"
+    if (found := _first_witness(left, right, budget)) is not None:
+        return AnyRankProof(left, right, Verdict.REFUTED, plain, each, *found)
+    return AnyRankProof(left, right, Verdict.UNKNOWN, plain, each, obligation=obligation)
+
+
+def _first_witness(left: AnyRankTensor, right: AnyRankTensor, budget: int) -> tuple[int, Witness] | None:
+    """Return the least number of axes of the group at which a witness is found, and the witness."""
     for count in RANKS:
         try:
             witness = _witness(left.at(count), right.at(count), budget)
         except (ShapeError, InconclusiveError):
             continue  # no sizes are valid at this rank
         if witness is not None:
-            return AnyRankProof(left, right, Verdict.REFUTED, plain, each, count, witness)
-    return AnyRankProof(left, right, Verdict.UNKNOWN, plain, each, obligation=obligation)
+            return count, witness
+    return None
 
 
 def _witness(left: Tensor, right: Tensor, budget: int) -> Witness | None:
@@ -198,8 +217,12 @@ def _pulled(t: AnyRankTensor) -> AnyRankTensor:
     return AnyRankTensor(plain, each, t.slots, t.at, t.origins | origins).made_by(_pulled, t)
 
 
-def _certificate(sides: tuple[AnyRankTensor, AnyRankTensor], plain: Proof, each: Proof) -> dict[str, Any]:
-    halves = {"plain": plain.certificate, "each": each.certificate}
+def _certificate(sides: tuple[AnyRankTensor, AnyRankTensor], plain: Any, each: Any) -> dict[str, Any]:
+    """Return the certificate, given those of both factors.
+
+    These do not say where the values are in the chains of the factors: the claims of their views say what is equal.
+    """
+    halves = {"plain": _without_places(plain), "each": _without_places(each)}
     origins = sides[0].origins | sides[1].origins
     keys = {x.key: x for side in sides for x in side.plain.arguments()}
     inputs = []
@@ -209,6 +232,13 @@ def _certificate(sides: tuple[AnyRankTensor, AnyRankTensor], plain: Proof, each:
         inputs.append([name, _form(origins[key].slots)])
     body = {"any_rank": {"inputs": inputs, "sides": _form(sides[0].slots)}, **halves}
     return {**body, "seal": seal_of(body)}
+
+
+def _without_places(half: Any) -> Any:
+    if "pairs" not in half:
+        return half
+    pairs = [{key: part for key, part in pair.items() if key not in ("before", "after")} for pair in half["pairs"]]
+    return sealed({**half, "pairs": pairs})
 
 
 def _form(slots: Iterable[Slot]) -> list[Any]:
@@ -227,29 +257,52 @@ def _open_pairs(left: AnyRankTensor, right: AnyRankTensor, plain: Proof, each: P
     if not any(half.computes for side in (left, right) for half in _halves(side)):
         return ""
     try:
-        certificate = _certificate((left, right), plain, each)
+        shown = plain.certificate, each.certificate
+        certificate = _certificate((left, right), *shown)
     except InconclusiveError as error:
         return error.claim
     if reason := refusal_of_computed_ranks(certificate):
         return reason
-    pairs = zip(certificate["plain"].get("pairs", ()), certificate["each"].get("pairs", ()), strict=True)
-    for one, other in pairs:
-        places = []
-        for place, side in (("before", left), ("after", right)):
-            graphs = [half.graph() for half in _halves(side)]
-            values = [[k for k, node in enumerate(graph) if node.body is not None] for graph in graphs]
-            numbers = [own.index(pair[place]) for own, pair in zip(values, (one, other), strict=True)]
+    outermost = [bool(half and half.get("outermost")) for half in shown]
+    before, after = (_compared(side, outermost) for side in (left, right))
+    if any(outermost) and not all(map(_is_elementwise, (*before, *after))):
+        return "the functions that go through fills are elementwise"  # a fold of fills is another one in each factor
+    for one, other in zip(*(half.get("pairs", ()) for half in shown if half), strict=True):
+        pair: list[Tensor] = []
+        for place, halves in (("before", before), ("after", after)):
+            values = [[k for k, node in enumerate(graph) if node.body is not None] for graph, _ in halves]
+            numbers = [own.index(half[place]) for own, half in zip(values, (one, other), strict=True)]
             if numbers[0] != numbers[1] or len(values[0]) != len(values[1]):
                 return "the factors are equal by the same pairs of computed values"
-            places.append(graphs[0][one[place]])
-        a, b = places
+            pair.append(halves[0][0][one[place]])
+        a, b = pair
         assert a.body is not None
         free = a.body.commutative and (a.body.exact or (a.dtype is not None and a.dtype.kind in "iub"))
-        boxes = [pair["box"] for pair in (one, other)]
+        boxes = [half["box"] for half in (one, other)]
         in_order = all(box == [sorted(box[0]), None, False, []] for box in boxes)
-        if not free and not (in_order and left.origins[a.key].over == right.origins[b.key].over):
+        over = [
+            side.origins[halves[0][1].get(t.key, t.key)].over
+            for side, halves, t in ((left, before, a), (right, after, b))
+        ]
+        if not free and not (in_order and over[0] == over[1]):
             return f"{a.name} takes its terms in one order"
     return ""
+
+
+_Graph = tuple[list[Tensor], dict[str, str]]  # the values of one factor, and for keys of new ones those of old ones
+
+
+def _compared(side: AnyRankTensor, outermost: Sequence[bool]) -> list[_Graph]:
+    """Return both factors as their certificates are about them: some with their functions *outermost*."""
+    found: list[_Graph] = []
+    for half, is_pulled in zip(_halves(side), outermost, strict=True):
+        (t,), old = pulled([half]) if is_pulled else ([half], {})
+        found.append((t.graph(), old))
+    return found
+
+
+def _is_elementwise(half: _Graph) -> bool:
+    return all(v.rank == node.batch for node in half[0] if node.body is not None for v in node.inputs)
 
 
 def _halves(t: AnyRankTensor) -> tuple[Tensor, Tensor]:

@@ -158,3 +158,69 @@ def test_inputs_that_are_joined_in_the_group_are_refused() -> None:
     forged["each"] = certify(sl.concatenate([s, t]), sl.flip(sl.flip(sl.concatenate([s, t]))))
     forged["seal"] = seal_of(forged)
     assert refusal_of_all_ranks(forged) == "the claims are about other inputs, x, y and x, y"
+
+
+# ---------------------------------------------------------------------- every leaf
+
+
+def _edits(value: Any, path: tuple[Any, ...] = ()) -> Any:
+    """Yield each place of a certificate, but for seals, and other values for it."""
+    if isinstance(value, dict | list):
+        for key, part in value.items() if isinstance(value, dict) else enumerate(value):
+            if key != "seal":
+                yield from _edits(part, (*path, key))
+    elif isinstance(value, bool):
+        yield path, [not value]
+    elif isinstance(value, int):
+        yield path, [other for other in (value + 1, value - 1, value + 7, -1) if other != value]
+    elif value is None:
+        yield path, [0, 1, False, []]
+
+
+@pytest.mark.parametrize("half", ["plain", "each"])
+def test_no_number_of_a_pair_can_be_another_one(half: str) -> None:
+    """The places of values in the chains are not stated, and the orders of axes are those of the views."""
+    x = sl.tensor("N, *S, C", dtype="float32", name="x")
+    left = sl.flip(sl.onnx.relu(sl.flip(sl.onnx.relu(x), 1)), 1)
+    found = certify(left, sl.onnx.relu(sl.onnx.relu(x)))
+    accepted = []
+    for number, pair in enumerate(found[half]["pairs"]):
+        assert pair.keys().isdisjoint({"before", "after"})
+        stated = {key: part for key, part in pair.items() if key != "views"}
+        for path, others in _edits(stated):
+            for other in others:
+                forged = copy.deepcopy(found)
+                place = forged[half]["pairs"][number]
+                for key in path[:-1]:
+                    place = place[key]
+                place[path[-1]] = other
+                forged[half] = sealed(forged[half])
+                forged["seal"] = seal_of(forged)
+                if sl.check(forged):
+                    accepted.append((number, path, other))
+    assert sl.check(found)
+    assert not accepted
+
+
+def test_a_function_goes_through_pads_of_any_rank() -> None:
+    x = sl.tensor("N, *S, C", dtype="float32", name="x")
+    widths = [(1, 0), (1, 2), (0, 2)]
+    for fill in (0.0, 1.0):
+        proof = sl.prove_equal(
+            sl.onnx.relu(sl.pad(x, widths, constant_values=fill)), sl.pad(sl.onnx.relu(x), widths, constant_values=fill)
+        )
+        assert proof.verdict is sl.Verdict.PROVED
+        assert proof.point is not None
+        assert sl.check(proof.certificate)
+    left = sl.onnx.relu(sl.pad(x, widths, constant_values=-1.0))
+    right = sl.pad(sl.onnx.relu(x), widths, constant_values=-1.0)
+    assert sl.prove_equal(left, right).verdict is sl.Verdict.REFUTED
+
+
+def test_a_fold_of_fills_is_another_one_in_each_factor() -> None:
+    """Each factor has the fill on both sides; their product adds up as many fills as there are channels."""
+    x = sl.tensor("N, *S, C", dtype="float32", name="x")
+    widths = [(0, 0), (1, 1), (0, 0)]
+    left = sl.onnx.reduce_sum(sl.pad(x, widths, constant_values=1.0), [2])
+    right = sl.pad(sl.onnx.reduce_sum(x, [2]), widths, constant_values=1.0)
+    assert sl.prove_equal(left, right, budget=20).verdict is sl.Verdict.REFUTED

@@ -18,6 +18,7 @@ from symlayout.proof.added_zeros import without_added_zeros
 from symlayout.proof.certificate.checker import refusal
 from symlayout.proof.certificate.checker.all_ranks import check_product, check_shapes, seal_of
 from symlayout.proof.certificate.checker.elements import refusal_of_elements
+from symlayout.proof.certificate.checker.pairs import check_pairs
 from symlayout.proof.certificate.checker.polynomials import Refused
 from symlayout.proof.certificate.checker.schema import check_claim, size
 from symlayout.proof.certificate.checker.sizes import EVALUATED, POINT, check_point
@@ -109,6 +110,7 @@ def refusal_alone(certificate: Any) -> str:
     try:
         if not is_sealed(certificate):
             return "the seal does not match: the certificate was altered"
+        check_pairs(certificate)
         claims = [view for pair in certificate["pairs"] for view in pair["views"]]
         claims += certificate["outputs"].values()
         if "point" in certificate:

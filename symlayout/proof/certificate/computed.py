@@ -101,7 +101,9 @@ def certify_computed(
     for (_, _, order), why in known.known.items():
         if why is None or id(why.a) not in places[0] or id(why.b) not in places[1] or claims.join(why):
             continue
-        views = [_shown(sides, brief=brief) for sides in claims.views(why, order)]
+        in_order = list(order) == sorted(order)  # a view in another order is shown, so that the order can be checked
+        show_view = _shown if brief or in_order else _shown_in_full
+        views = [show_view(sides, brief=brief) for sides in claims.views(why, order)]
         claims.add(len(pairs), why, order)
         groups = None if why.way.groups is None else [list(group) for group in why.way.groups]
         pairs.append(
@@ -131,7 +133,7 @@ def _shown(sides: tuple[Tensor, Tensor, Facts, Any], *, brief: bool = True) -> d
     return None if is_one_expression(Claim(*sides).data, unread=not brief) else certify(*sides)
 
 
-def _shown_in_full(sides: tuple[Tensor, Tensor, Facts, Any]) -> dict[str, Any] | None:
+def _shown_in_full(sides: tuple[Tensor, Tensor, Facts, Any], *, brief: bool = False) -> dict[str, Any] | None:
     """Return the certificate of a claim; None where there is none, and both sides are one expression."""
     try:
         return certify(*sides)

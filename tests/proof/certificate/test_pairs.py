@@ -1,0 +1,98 @@
+"""The pairs of a certificate about computed values: no part of one is about other sizes, orders or later pairs."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import symlayout as sl
+from symlayout.proof.certificate.check_computed import refusal_alone
+from symlayout.proof.certificate.checker.schema import sealed
+
+
+def certificate() -> Any:
+    x = sl.tensor("N, C", dtype="float32", name="x")
+    relu, add = sl.onnx.relu, sl.onnx.add
+    left = sl.transpose(add(relu(sl.transpose(x)), sl.transpose(x)))
+    return sl.prove_equal(left, add(relu(x), x)).certificate
+
+
+def resealed(c: Any) -> Any:
+    for pair in c["pairs"]:
+        pair["views"] = [None if view is None else sealed(view) for view in pair["views"]]
+    c["outputs"] = {name: None if shown is None else sealed(shown) for name, shown in c["outputs"].items()}
+    return sealed(c)
+
+
+def _first_view(c: Any) -> Any:
+    return next(view for pair in c["pairs"] for view in pair["views"] if view is not None)
+
+
+def fewer_sizes(c: Any) -> None:
+    _first_view(c)["claim"]["dims"][0][2] = 1
+
+
+def more_assumed(c: Any) -> None:
+    _first_view(c)["claim"]["assumptions"].append([">=", 3])
+
+
+def other_order(c: Any) -> None:
+    c["pairs"][-1]["order"].reverse()
+
+
+def no_order(c: Any) -> None:
+    c["pairs"][0]["order"] = [0, 0]
+
+
+def no_law(c: Any) -> None:
+    c["pairs"][0]["law"] = "reassociate"
+
+
+def one_operand_swapped(c: Any) -> None:
+    c["pairs"][0]["swapped"] = True
+
+
+def a_later_value(c: Any) -> None:
+    for node in _first_view(c)["claim"]["nodes"]:
+        if "input" in node:
+            node["input"] = "value 7"
+
+
+def a_box_turned(c: Any) -> None:
+    c["pairs"][0]["box"][3] = [0]
+
+
+def negative_place(c: Any) -> None:
+    c["pairs"][0]["before"] = -1
+
+
+def two_of_one(c: Any) -> None:
+    c["pairs"][1]["before"], c["pairs"][1]["after"] = c["pairs"][0]["before"], c["pairs"][0]["after"]
+
+
+@pytest.mark.parametrize(
+    ("forge", "reason"),
+    [
+        (fewer_sizes, "about other sizes"),
+        (more_assumed, "about other sizes"),
+        (other_order, "its axes in the order"),
+        (no_order, "no permutation"),
+        (no_law, "needs the law reassociate"),
+        (one_operand_swapped, "no two operands"),
+        (a_later_value, "not shown before"),
+        (a_box_turned, "the box has no axes"),
+        (negative_place, "not a number >= 0"),
+        (two_of_one, "about the same values"),
+    ],
+)
+def test_a_pair_that_is_edited_is_refused(forge: Callable[[Any], None], reason: str) -> None:
+    good = certificate()
+    assert sl.check(resealed(copy.deepcopy(good)))
+    forged = copy.deepcopy(good)
+    forge(forged)
+    forged = resealed(forged)
+    assert reason in refusal_alone(forged)
+    assert not sl.check(forged)
