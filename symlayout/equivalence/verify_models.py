@@ -547,7 +547,7 @@ def _model_witness(
         drawn = inputs_drawn([bound(t) for t in ((left, right) if found.coord is not None else (left,))], found.draw)
         allowed = ranges_of(map(bound, partial), lambda _, e: e if isinstance(e, int) else None)
         arrays = {
-            key: drawn[t.key] if t.key in drawn else sample(t, found.draw, allowed.get(t.key))
+            key: np.asarray(drawn[t.key] if t.key in drawn else sample(t, found.draw, allowed.get(t.key)))
             for key, t in leaves.items()
         }
     return ModelWitness(found.dims, name, found.coord, _value(found.left), _value(found.right), arrays)

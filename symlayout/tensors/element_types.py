@@ -160,19 +160,23 @@ def _extended(name: str) -> Any:
     return getattr(ml_dtypes, name, name)
 
 
-def end_of_type(dtype: np.dtype[Any], *, lowest: bool) -> Any:
-    """Return the least or the greatest value of a type: an infinity if it has one.
+def end_of_type(dtype: np.dtype[Any], *, lowest: bool, finite: bool = False) -> Any:
+    """Return the least or the greatest value of a type: an infinity if it has one, or the last number if *finite*.
 
     >>> end_of_type(np.dtype("int8"), lowest=True), float(end_of_type(np.dtype("float16"), lowest=False))
     (-128, inf)
+    >>> float(end_of_type(np.dtype("float16"), lowest=False, finite=True))
+    65504.0
     """
     if dtype.kind == "b":
         return not lowest
     if dtype.kind in "iu":
         return np.iinfo(dtype).min if lowest else np.iinfo(dtype).max
     infinity = dtype.type(-np.inf if lowest else np.inf)
-    if dtype.kind == "f" or np.isinf(infinity):  # other narrow types have NaN, or their last number, in its place
+    if not finite and (dtype.kind == "f" or np.isinf(infinity)):  # narrow types may have none
         return infinity
+    if dtype.kind == "f":
+        return np.finfo(dtype).min if lowest else np.finfo(dtype).max
     import ml_dtypes
 
     return ml_dtypes.finfo(dtype).min if lowest else ml_dtypes.finfo(dtype).max

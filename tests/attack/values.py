@@ -60,11 +60,14 @@ def sizes(model: Any, base: Mapping[str, int], rnd: random.Random, count: int) -
 
 
 def arrays(
-    model: Any, at: Mapping[str, int], rnd: random.Random, base: Mapping[str, Array] | None = None
+    model: Any, at: Mapping[str, int], rnd: random.Random, base: Mapping[str, Array] | None = None, manner: str = ""
 ) -> dict[str, Array]:
-    """Return inputs of these sizes.  Elements are those of *base* where that has the shape, or drawn ones."""
+    """Return inputs of these sizes.  Elements are those of *base* where that has the shape, or drawn ones.
+
+    *manner* is one of "small" (exact quarters), "special", "normal" and "extreme"; without it, any.
+    """
     rng = np.random.default_rng(rnd.getrandbits(32))
-    manner = rnd.choice(("small", "small", "special", "special", "normal", "extreme"))
+    manner = manner or rnd.choice(("small", "small", "special", "special", "normal", "extreme"))
     wild = all(node.op_type in _ANY_INTEGER for node in model.graph.node)
     divides = any(node.op_type in ("Div", "Mod", "BitShift") for node in model.graph.node)
     made = {}

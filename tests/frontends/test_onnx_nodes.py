@@ -103,6 +103,21 @@ def test_products_of_int32_wrap_as_in_the_reference() -> None:
     assert sl.interpret(y, np.full((1, 21), 3, np.int32)).tolist() == [[3**21 - 2 * 2**32]]
 
 
+@pytest.mark.parametrize("bounds", [{}, {"min": -1.0}, {"max": 1.0}])
+def test_a_bound_of_clip_that_is_left_out_is_the_last_number_of_the_type(bounds: dict[str, float]) -> None:
+    x = np.array([np.inf, -np.inf, np.nan, 0.5], np.float16)
+    y = sl.onnx.clip(sl.tensor("N", "float16", name="x"), **bounds)
+    # onnxruntime 1.32 at opset 13: [65504, -65504, nan, 0.5] without bounds; an infinity never comes out
+    expected = [bounds.get("max", 65504.0), bounds.get("min", -65504.0), np.nan, 0.5]
+    np.testing.assert_array_equal(sl.interpret(y, x), np.array(expected, np.float16))
+    assert sl.prove_equal(y, sl.tensor("N", "float16", name="x"), budget=50).verdict is not sl.Verdict.PROVED
+
+
+def test_integers_have_no_infinity_that_clip_takes_away() -> None:
+    x = sl.tensor("N", "int32", name="x")
+    assert sl.prove_equal(sl.onnx.clip(x), x).verdict is sl.Verdict.PROVED
+
+
 def test_a_pool_requires_that_its_window_fits() -> None:
     y = sl.onnx.lp_pool(sl.tensor("N, C, H", name="x"), (3,), dilations=(3,))
     assert [str(r) for r in y.requires] == ["H >= 7"]

@@ -74,6 +74,18 @@ def test_a_witness_at_which_nothing_differs_is_found(monkeypatch: pytest.MonkeyP
     assert answered(sl.Verdict.REFUTED, side("Abs"), side("Abs"), monkeypatch).totals()["wrong"] == 1
 
 
+def test_a_witness_has_an_array_for_an_input_without_axes() -> None:
+    models = []
+    for op in ("Floor", "Round"):
+        x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [])
+        y = helper.make_empty_tensor_value_info("y")
+        graph = helper.make_graph([helper.make_node(op, ["x"], ["y"])], "g", [x], [y])
+        models.append(Side(helper.make_model(graph, ir_version=9)).model)
+    witness = verify(*models, run=False).witness
+    assert witness is not None
+    assert isinstance(witness.inputs["x"], np.ndarray)  # onnxruntime takes no NumPy scalars
+
+
 @pytest.mark.usefixtures("by_reference")
 def test_right_answers_are_not_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not answered(sl.Verdict.PROVED, side("Abs"), side("Abs"), monkeypatch).totals()["wrong"]

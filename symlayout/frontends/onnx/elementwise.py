@@ -15,7 +15,9 @@ from symlayout.compute.elementwise import common_dtype, elementwise
 from symlayout.frontends.onnx.operator import operator, snake_case
 from symlayout.tensors.attribute_key import kept_by_attributes
 from symlayout.tensors.chain import Tensor
+from symlayout.tensors.computation import constant
 from symlayout.tensors.declaration import Body
+from symlayout.tensors.element_types import end_of_type
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,11 +212,17 @@ def mean(*data_0: Tensor) -> Tensor:
     any_rank=True,
 )
 def clip(input: Tensor, min: Tensor | None = None, max: Tensor | None = None) -> Tensor:
-    """Return *input* between a least and a largest value."""
+    """Return *input* between a least and a largest value: the last numbers of its type, where one is left out."""
+    dtype = input.dtype
+    if dtype is not None and dtype.kind not in "iub":  # an infinity is outside
+        min, max = (
+            constant(np.asarray(end_of_type(dtype, lowest=lowest, finite=True), dtype)) if bound is None else bound
+            for bound, lowest in ((min, True), (max, False))
+        )
     if min is not None:
-        input = elementwise(Body("Max", trace.larger, symmetric=True), input, min, dtype=input.dtype)
+        input = elementwise(Body("Max", trace.larger, symmetric=True), input, min, dtype=dtype)
     if max is not None:
-        input = elementwise(Body("Min", trace.smaller, symmetric=True), input, max, dtype=input.dtype)
+        input = elementwise(Body("Min", trace.smaller, symmetric=True), input, max, dtype=dtype)
     return input
 
 
