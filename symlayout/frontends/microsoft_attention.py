@@ -66,17 +66,18 @@ def attention(
     outputs: int = 1,
 ) -> Tensor | list[Tensor]:
     """Return attention of the products of *input* and *weights*; then keys and values with those of the past."""
-    _refuse("Attention", unidirectional, do_rotary, past_present_share_buffer, past_sequence_length)
     require_rank("Attention", input, 3, 3)
     require_rank("Attention", weights, 2, 2)
+    third = part(weights.shape[1], 3)
+    sizes = [third] * 3 if qkv_hidden_sizes is None else attributes.constants("qkv_hidden_sizes", qkv_hidden_sizes)
+    result = input.dtype, (*input.shape[:2], sizes[-1])
+    _refuse("Attention", result, unidirectional, do_rotary, past_present_share_buffer, past_sequence_length)
     projected = contractions.matmul(input, weights)
     if bias is not None:
         projected = apply("Add", projected, bias)
-    third = part(weights.shape[1], 3)
-    sizes = [third] * 3 if qkv_hidden_sizes is None else attributes.constants("qkv_hidden_sizes", qkv_hidden_sizes)
     q, k, v = _parts(projected, sizes)
     pasts = (None, None) if past is None else (getitem(past, 0), getitem(past, 1))
-    masks = _masks(mask_index, attention_bias, mask_filter_value)
+    masks = _masks(mask_index, attention_bias, mask_filter_value, result)
     y, keys, values = _attended((q, k, v), num_heads, scale, masks, pasts)
     return y if outputs == 1 else [y, stack([keys, values], 0)]
 
@@ -113,16 +114,22 @@ def multi_head_attention(
     outputs: int = 1,
 ) -> Tensor | list[Tensor]:
     """Return attention of queries to keys and values; then keys and values with those of the past."""
-    _refuse("MultiHeadAttention", unidirectional, past_sequence_length, cache_indirection)
+    result = None
+    if query.rank == 3 and value is not None and value.rank in (3, 4):
+        last = value.shape[2] if value.rank == 3 else value.shape[1] * value.shape[3]
+        result = query.dtype, (*query.shape[:2], last)
+    _refuse("MultiHeadAttention", result, unidirectional, past_sequence_length, cache_indirection)
     if key is None or value is None or query.rank != 3 or key.rank != value.rank or outputs > 3:
-        raise NotDeclaredError("MultiHeadAttention has no declaration for packed inputs, or for scores as an output")
+        what = "packed inputs, or for scores as an output"
+        raise NotDeclaredError(f"MultiHeadAttention has no declaration for {what}", result=result)
     inputs = [query, key, value]
     if bias is not None:
         if key.rank != 3:
-            raise NotDeclaredError("MultiHeadAttention has no declaration for a bias of keys that have heads")
+            what = "a bias of keys that have heads"
+            raise NotDeclaredError(f"MultiHeadAttention has no declaration for {what}", result=result)
         parts = _parts(bias, [x.shape[2] for x in inputs])
         inputs = [apply("Add", x, b) for x, b in zip(inputs, parts, strict=True)]
-    masks = _masks(key_padding_mask, attention_bias, mask_filter_value)
+    masks = _masks(key_padding_mask, attention_bias, mask_filter_value, result)
     y, keys, values = _attended(inputs, num_heads, scale, masks, (past_key, past_value))
     return y if outputs == 1 else [y, keys, values][:outputs]
 
@@ -153,7 +160,8 @@ def rotary_embedding_by_positions(
 ) -> Tensor:
     """Return *input* with pairs of elements turned by the angle of their position."""
     if position_ids.rank != 2 or scale != 1 or attributes.flag("is_packed_batching", is_packed_batching):
-        raise NotDeclaredError("RotaryEmbedding has a declaration for the position of each token only")
+        what = "RotaryEmbedding has a declaration for the position of each token only"
+        raise NotDeclaredError(what, result=(input.dtype, input.shape))
     if input.rank == 3 and not num_heads:
         if attributes.constant("rotary_embedding_dim", rotary_embedding_dim):
             raise ShapeError("rotary_embedding_dim needs num_heads", "attr_missing")
@@ -164,10 +172,15 @@ def rotary_embedding_by_positions(
     return made
 
 
-def _refuse(name: str, *unsupported: Any) -> None:
-    """Raise where one of the arguments is given that change what is computed, and are not declared."""
+def _refuse(name: str, result: tuple[Any, Any] | None, *unsupported: Any) -> None:
+    """Raise where one of the arguments is given that change what is computed, and are not declared.
+
+    *result* is the type and shape of the first output, which they do not change.
+    """
     if any(x is not None and (isinstance(x, Tensor) or int(x)) for x in unsupported):
-        raise NotDeclaredError(f"{name} has no declaration for causal masks, rotation and shared buffers")
+        raise NotDeclaredError(
+            f"{name} has no declaration for causal masks, rotation and shared buffers", result=result
+        )
 
 
 def _parts(x: Tensor, sizes: Sequence[Any]) -> list[Tensor]:
@@ -178,12 +191,14 @@ def _parts(x: Tensor, sizes: Sequence[Any]) -> list[Tensor]:
     return [getitem(x, (..., slice(ends[k], ends[k + 1]))) for k in range(3)]
 
 
-def _masks(mask: Tensor | None, bias: Tensor | None, filter_value: float) -> list[Tensor]:
+def _masks(
+    mask: Tensor | None, bias: Tensor | None, filter_value: float, result: tuple[Any, Any] | None
+) -> list[Tensor]:
     """Return what is added to scores."""
     found: list[Tensor] = []
     if mask is not None:
         if mask.rank not in (2, 3):
-            raise NotDeclaredError("attention has no declaration for masks that count keys")
+            raise NotDeclaredError("attention has no declaration for masks that count keys", result=result)
         seen = apply("Greater", mask, as_tensor("Attention", "none", 0, mask))
         values = (constant(np.float32(v), "mask") for v in (0, filter_value))
         added = where(seen, *values)

@@ -37,10 +37,16 @@ class NotDeclaredError(ShapeError):
     """A mode or an element type for which an operation has no declaration; its kind is mostly ``not_declared``.
 
     In a model, such an operation is an opaque function of its operands.
+
+    Attributes
+    ----------
+    result : tuple or None
+        The element type and the shape of the first output, where they do not depend on what is not declared.
     """
 
-    def __init__(self, message: str, kind: str = "not_declared") -> None:
+    def __init__(self, message: str, kind: str = "not_declared", result: tuple[Any, Any] | None = None) -> None:
         super().__init__(message, kind)
+        self.result = result
 
 
 def register(*names: str, joint: bool = False) -> Callable[[Callable[P, R]], Callable[P, R]]:

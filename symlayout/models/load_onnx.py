@@ -201,10 +201,17 @@ class OnnxEvaluation(Evaluation):
         return results
 
     def _types_of_odd(self, node: ModelNode) -> list[OutputType | None] | None:
-        """Return that nothing is known of the outputs if a flag is no truth value, whose meaning runtimes choose."""
-        if self.undeclared is None or self.undeclared.kind != "attr_dtype":
+        """Return what is known of the outputs where the operation's own row says it, whatever the file states.
+
+        That is nothing if a flag is no truth value, whose meaning runtimes choose.
+        """
+        if self.undeclared is None or (self.undeclared.kind != "attr_dtype" and self.undeclared.result is None):
             return None
-        return [OutputType(None, None) if name else None for name in node.outputs]
+        types = [OutputType(None, None) if name else None for name in node.outputs]
+        if self.undeclared.result is not None and types and types[0] is not None:
+            dtype, shape = self.undeclared.result
+            types[0] = OutputType(dtype, tuple(shape))
+        return types
 
     def _declared(self, node: ModelNode, op: str, inputs: list[Value | None]) -> list[Value] | None:
         """Return the outputs by the operation's declaration; None if it has none, or does not take these inputs."""

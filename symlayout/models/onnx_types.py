@@ -51,6 +51,9 @@ def output_types(
             continue
         made = _output(inferred.get(name), places)
         stated = _output(hints.get(name), {})
+        rank = _RANKS.get(node.op_type) if node.domain == "" else None
+        if rank is not None and stated is not None and stated.shape is not None and len(stated.shape) != rank:
+            stated = None  # a false shape
         if made is None or (made.shape is None and stated is not None and stated.kind == made.kind):
             made = stated or OutputType(None, None)
         if made.dtype is None and stated is not None and stated.kind == made.kind:

@@ -309,6 +309,7 @@ def test_a_file_of_constants_is_mapped_once(tmp_path: Path, monkeypatch: pytest.
     ("location", "entries", "message"),
     [
         ("../secret", {}, "outside the folder of the model"),
+        ("data.bin\0", {}, "of a file with a constant has a NUL"),
         ("/etc/passwd", {}, "outside the folder of the model"),
         ("link.bin", {}, "outside the folder of the model"),
         ("weights.bin", {"offset": 8}, "constant is at bytes 8 to 40, 'weights.bin' has 32"),

@@ -123,6 +123,11 @@ BROKEN: dict[str, tuple[str, str, str]] = {
         'shape="?" offset="32"',
         "'?' is not a non-negative integer",
     ),
+    "a result that is read": (
+        '<layer id="1" name="block" type="Const" version="opset1">',
+        '<layer id="1" name="block" type="Result" version="opset1">',
+        "a result is read by layer 4, BatchToSpace 'b2s', and is none\n  in: layer 1, Result 'block'",
+    ),
     "constant of strings": (
         'element_type="i64" shape="2" offset="32"',
         'element_type="string" shape="2" offset="32"',

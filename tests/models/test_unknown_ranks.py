@@ -371,3 +371,43 @@ def test_the_number_of_a_pass_has_the_axes_that_the_body_states(tmp_path: Path, 
     y = sl.load(written(tmp_path / "m.onnx", node("Loop", "trips, ", "y", body=body), constants=(one, trips)))["y"]
     assert y.shape[1:] == axes
     assert y.bounds()[0] == (0, 3)
+
+
+@pytest.mark.parametrize(
+    ("op", "domain", "inputs", "attributes", "shape"),
+    [
+        ("Relu", "", "x", {}, ["N", "C"]),
+        ("Transpose", "", "x", {}, ["C", "N"]),
+        ("LSTM", "", "v, w, r", {"hidden_size": 4}, ["T", "1", "B", "4"]),
+        ("Gelu", "com.microsoft", "x", {}, ["N", "C"]),
+        ("FusedMatMul", "com.microsoft", "x, x", {"transB": 1}, ["N", "N"]),
+        ("NonZero", "", "x", {}, ["2", None]),
+    ],
+)
+def test_a_false_shape_that_the_file_states_is_not_believed(
+    tmp_path: Path, op: str, domain: str, inputs: str, attributes: dict[str, Any], shape: list[str | None]
+) -> None:
+    given = (X, value_info("v", ("T", "B", 3)), value_info("w", (1, 16, 3)), value_info("r", (1, 16, 4)))
+    false = value_info("y", (7, 11, 13))
+    path = written(tmp_path / "m.onnx", node(op, inputs, "y", domain=domain, **attributes), node("Relu", "y", "z"),
+                   inputs=given, outputs="z", infos=(false,))  # fmt: skip
+    made = ModelProto.FromString(path.read_bytes())
+    made.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+    path.write_bytes(made.SerializeToString())
+    for name in ("y", "z"):
+        found = [str(e) for e in sl.read_model(path).tensors[name].shape]
+        assert len(found) == len(shape)
+        assert all(want is None or want == e for want, e in zip(shape, found, strict=True))
+
+
+def test_extents_that_one_file_states_and_the_other_does_not_are_not_paired_by_order(tmp_path: Path) -> None:
+    """Before, axis 0 of `f` is not known; after, axes 0 and 1: names of dims are paired by the axes that show them."""
+    paths = []
+    for k, shape in enumerate([(None, 7), (None, None), (5, None)]):
+        nodes = [FOO, node("Transpose", "f", "t"), node("Transpose", "t", "y")]
+        paths.append(written(tmp_path / f"{k}.onnx", *nodes, infos=(value_info("f", shape),)))
+    for before in paths:
+        assert sl.optimize(before).outputs["y"].rank == 2
+        for after in paths:
+            v = sl.verify(before, after, run=False).verdict
+            assert v is (sl.Verdict.PROVED if before == after else sl.Verdict.UNKNOWN)
