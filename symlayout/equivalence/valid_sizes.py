@@ -14,7 +14,7 @@ from symlayout.language import sympy_bridge
 from symlayout.proof.counterexample import Witness
 from symlayout.show.wording import relation
 from symlayout.tensors.chain import Tensor
-from symlayout.tensors.requirements import requirements
+from symlayout.tensors.requirements import part_of, requirements
 from symlayout_codegen.forks import cached_property
 
 _MOST_SIZES = 2000  # most sizes that are tried
@@ -105,9 +105,7 @@ def demanded_beyond(here: Facts, there: Facts) -> list[Requirement]:
     trial = here.fork()
     beyond = [r for r in there.requirements if r.kind == LEFT_OUT]
     if beyond:
-        trial.merge(
-            Facts(dims=there.dims, definitions=there.definitions, quotients=there.quotients, requirements=beyond)
-        )
+        trial.merge(part_of(there, beyond))
     count = len(trial.requirements)
     trial.merge(there)
     return [r for r in trial.requirements[count:] if r.kind != LEFT_OUT]

@@ -164,6 +164,9 @@ def _verified(
     proofs = {name: proofs[name] for name in left}
     used = tuple(sorted(set().union(*(p.laws for p in proofs.values()))))
     found = Verification(proofs, used, domain=Domain(here, facts, frozenset(given), joint.stated))
+    for name, proof in proofs.items():
+        if proof.witness is not None and proof.witness.coord is None and not proof.witness.dims:
+            proofs[name] = _at_a_point(proof, left[name], right[name], values[0], here)
     for name, t in left.items():
         if proofs[name].verdict is Verdict.PROVED and _is_random(t):
             doubt = "a random operation computes the same twice"
@@ -220,6 +223,16 @@ def _without_added_zeros(
     for name, without in found.items():
         proofs[name] = under_signed_zero(proofs[name], without, granted=granted)
     return OutputProofs(bare[0], bare[1], known, found) if granted else None
+
+
+def _at_a_point(proof: Proof, left: Tensor, right: Tensor, values: Mapping[str, Tensor], here: Facts) -> Proof:
+    """Return a proof that two outputs differ whatever the sizes, with sizes for which the model before is valid."""
+    point = point_of(list(values.values()), here)
+    if point is None:
+        return Proof(left, right, here, Verdict.UNKNOWN, None, "there are sizes for which the model before is valid")
+    assert proof.witness is not None
+    at = {symbol_of(here.dims[name]): value for name, value in point.dims.items()}
+    return Proof(left, right, here, Verdict.REFUTED, replace(proof.witness, dims=at))
 
 
 def _partial_of(side: Mapping[str, Tensor], outputs: Container[str]) -> dict[str, Tensor]:

@@ -38,6 +38,17 @@ def _nearest(r: Requirement, others: list[Requirement]) -> list[Requirement]:
     return [o for o in others if any(o is near for near in shared)]
 
 
+def part_of(facts: Facts, kept: list[Requirement], mentioned: Sequence[Requirement] = ()) -> Facts:
+    """Return the system that states the requirements *kept* of *facts* only, with the symbols that are *mentioned*."""
+    names = _mentioned([*kept, *mentioned], facts)
+    return Facts(
+        dims=facts.dims,
+        definitions={name: d for name, d in facts.definitions.items() if name in names},
+        quotients={name: q for name, q in facts.quotients.items() if name in names},
+        requirements=kept,
+    )
+
+
 def implies(given: Facts, wanted: Facts) -> bool:
     """Return whether *given* is proved to imply every requirement of *wanted*."""
     if given is wanted:
@@ -172,16 +183,9 @@ def _implied(r: Requirement, others: list[Requirement], facts: Facts) -> bool:
     """Return whether the bounds of the dims and *others* are proved to imply *r*."""
     if any((o.relation, o.value, o.modulus) == (r.relation, r.value, r.modulus) for o in others):
         return True
-    mentioned = _mentioned([r, *others], facts)
     apart = Facts()
-    system = Facts(
-        dims=facts.dims,
-        definitions={name: d for name, d in facts.definitions.items() if name in mentioned},
-        quotients={name: q for name, q in facts.quotients.items() if name in mentioned},
-        requirements=others,
-    )
     try:
-        apart.merge(system)
+        apart.merge(part_of(facts, others, [r, *others]))
     except ShapeError:  # no sizes meet the others: drop nothing
         return False
     if any(o.where == QUOTIENT for o in apart.requirements):
