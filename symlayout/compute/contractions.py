@@ -130,6 +130,8 @@ class Spatial:
         Whether a last window may reach past the end.
     outside : bool
         Whether such a window may start in the pads at the end.
+    unfit : str
+        The kind of the requirement that a window fits.
     """
 
     strides: tuple[Any, ...]
@@ -137,6 +139,7 @@ class Spatial:
     pads: Any
     ceil: bool = False
     outside: bool = False
+    unfit: str = "infeasible"
 
     def windows(self, x: Operand, extents: Sequence[Extent], kernel: Sequence[Extent]) -> list[AxisWindows]:
         """Return the windows along each axis.
@@ -144,7 +147,7 @@ class Spatial:
         Raises
         ------
         ShapeError
-            ``infeasible`` if a window does not fit, ``block_lt_1`` for a stride or dilation below 1.
+            ``infeasible``, or *unfit*, if a window does not fit, ``block_lt_1`` for a stride or dilation below 1.
         """
         found = []
         for k, (n, size) in enumerate(zip(extents, kernel, strict=True)):
@@ -165,7 +168,7 @@ class Spatial:
             padded = n + (begin + end)
             room = padded - reach
             rule = "a window of {} does not fit {} elements on spatial axis {}"
-            x.require(room, "infeasible", rule, reach, padded, k)
+            x.require(room, self.unfit, rule, reach, padded, k)
             count = x.floor_div(room, s) + 1
             if self.ceil and s != 1:
                 count = x.floor_div(room + s - 1, s) + 1

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from symlayout.errors import ShapeError, shown
+from symlayout.ops.broadcast import broadcast_to
 from symlayout.tensors.apply_operation import core_operation
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.declaration import Declared, Operand, index_map
@@ -36,6 +37,27 @@ def demanding(x: Tensor, what: str, equal: Pairs = (), at_least: Pairs = (), kin
     """
     same, above = _open(equal, what, kind, least=False), _open(at_least, what, kind, least=True)
     return demanded(x, what, same, above, kind) if same or above else x
+
+
+def spread(x: Tensor, shape: Sequence[Any]) -> Tensor:
+    """Return *x*, which broadcasts to *shape* and does not stretch it: its extents are 1, or the last of *shape*.
+
+    Raises
+    ------
+    ShapeError
+        ``size_mismatch`` if it does not fit.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> N, C = sl.dims("N C")
+    >>> spread(sl.tensor((C,)), (N, 5)).requires
+    (Eq((C - 5)*(C - 1), 0),)
+    """
+    if x.rank > len(shape):
+        raise ShapeError(f"a tensor of rank {x.rank} does not broadcast to rank {len(shape)}", "size_mismatch")
+    own = tuple(shape[len(shape) - x.rank :])
+    return x if all(n in (1, m) for n, m in zip(x.shape, own, strict=True)) else broadcast_to(x, own)
 
 
 def _open(pairs: Pairs, what: str, kind: str, *, least: bool) -> tuple[tuple[Any, Any], ...]:

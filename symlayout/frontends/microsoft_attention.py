@@ -68,8 +68,10 @@ def attention(
     """Return attention of the products of *input* and *weights*; then keys and values with those of the past."""
     require_rank("Attention", input, 3, 3)
     require_rank("Attention", weights, 2, 2)
-    third = part(weights.shape[1], 3)
-    sizes = [third] * 3 if qkv_hidden_sizes is None else attributes.constants("qkv_hidden_sizes", qkv_hidden_sizes)
+    if qkv_hidden_sizes is None:
+        sizes = [part(weights.shape[1], 3)] * 3
+    else:
+        sizes = attributes.constants("qkv_hidden_sizes", qkv_hidden_sizes)
     result = input.dtype, (*input.shape[:2], sizes[-1])
     _refuse("Attention", result, unidirectional, do_rotary, past_present_share_buffer, past_sequence_length)
     projected = contractions.matmul(input, weights)

@@ -549,10 +549,8 @@ def _stem(op: str) -> str:
 
 def _leaves(inputs: tuple[Input, ...]) -> list[Tensor | Unshaped]:
     """Return the leaf of each input; what is called alike in their shapes is one dim."""
-    trees: dict[str, Tree] = {}
-    for name in (n for x in inputs for n in x.shape or () if isinstance(n, str)):
-        if name not in trees and (tree := _expression(name)) is not None:
-            trees[name] = tree
+    stated = {n: None for x in inputs for n in x.shape or () if isinstance(n, str)}
+    trees = {name: tree for name in stated if (tree := _expression(name, stated)) is not None}
     dims = {name: dim(name, *bounds) for name, bounds in names_of(*trees.values()).items()}
     taken = set(dims)
     sizes = {name: evaluate(tree, dims) for name, tree in trees.items()}
@@ -570,12 +568,17 @@ def _leaves(inputs: tuple[Input, ...]) -> list[Tensor | Unshaped]:
     return leaves
 
 
-def _expression(text: str) -> Tree | None:
-    """Return an extent such as ``N`` or ``2*h + 1``; None for a name that is nothing of the kind."""
+def _expression(text: str, stated: Collection[str]) -> Tree | None:
+    """Return an extent such as ``N`` or ``2*h + 1``; None for a name that is nothing of the kind.
+
+    The standard has names only, and exporters write expressions.  ``batch-size`` and ``a+b`` are names, unless all
+    names in them are extents of the inputs too: of the *stated* ones.
+    """
     if not re.fullmatch(r"[\w+* -]{1,80}", text, re.ASCII) or not re.search(r"[^\W\d]", text) or "**" in text:
         return None
     try:
         (tree,) = parse_shape(text)
     except (FormatError, ValueError):
         return None
-    return tree
+    names = names_of(tree).keys()
+    return tree if names <= set(stated) or ("-" not in text and len(names) == 1) else None

@@ -35,6 +35,11 @@ def read_model(
     a requirement.  ONNX itself also accepts other sizes for empty arrays.  Nodes may stand in any order; a file in
     which they do not follow what they read is noted in `Model.notes`.
 
+    The name of a dim in an ONNX file may be any text.  It is read as an expression, as exporters write them, where it
+    multiplies or adds to one name, such as ``2*h + 1``, or where all names in it are dims of the inputs by themselves:
+    ``past + sequence`` beside ``past`` and ``sequence``.  Anything else is a name: ``batch-size`` is the dim
+    ``batch_size``.
+
     OpenVINO: a value has the name of its tensor (the alphabetically first, if there are several), else the name of
     the layer that computes it.
 

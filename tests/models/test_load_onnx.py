@@ -24,6 +24,26 @@ def test_names_in_a_shape_are_dims(tmp_path: Path) -> None:
     assert y.bounds()[1] == (1, None)
 
 
+@pytest.mark.parametrize(
+    ("stated", "shape"),
+    [
+        (("batch-size", "seq len", "a.b", "2D"), "(batch_size, seq_len, a_b, _2D)"),
+        (("batch-size", "batch_size"), "(batch_size_2, batch_size)"),
+        (("batch-size", "batch", "size"), "(batch - size, batch, size)"),
+        (("past + sequence", "past", "sequence"), "(past + sequence, past, sequence)"),
+        (("a+b", "a*b"), "(a_b, a_b_2)"),
+        (("2*h", "h-1"), "(2*h, h_1)"),
+        (("2*h", "h-1", "h"), "(2*h, h - 1, h)"),
+        (("-N", "--"), "(_N, __)"),
+    ],
+)
+def test_a_dim_has_a_name_unless_it_is_an_expression_of_others(
+    tmp_path: Path, stated: tuple[str, ...], shape: str
+) -> None:
+    y = loaded(tmp_path, node("Relu", "x", "y"), x=value_info("x", stated))
+    assert str(y.shape) == shape
+
+
 def test_a_dim_is_one_over_all_inputs_and_names_that_become_alike_stay_apart(tmp_path: Path) -> None:
     inputs = [value_info("a", ("N", "b c")), value_info("b", ("N", "b_c")), value_info("a.", ("N", "b/c"))]
     y = load(tmp_path, model([node("Concat", "a, b, a.", "y", axis=-1)], inputs))["y"]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from symlayout.compute import whole as core
+from symlayout.compute.demands import demanding
 from symlayout.compute.reductions import reduced
 from symlayout.compute.sampling import chosen_boxes
 from symlayout.compute.whole import whole
@@ -114,6 +115,9 @@ def scatter_elements(data: Tensor, indices: Tensor, updates: Tensor, axis: Any =
         require_rank("ScatterElements", x, rank, rank)
     (along,) = attributes.axes("axis", axis, rank)
     mode = attributes.choice("reduction", reduction, _REDUCTION)
+    equal = list(zip(updates.shape, indices.shape, strict=True))
+    within = [pair for k, pair in enumerate(zip(data.shape, indices.shape, strict=True)) if k != along]
+    data = demanding(data, "an extent of {} beside one of {} in the indices", equal, within)
     given = [("axis", along), ("reduction", mode)]
     xs, places = [data, indices, updates], (Places(1, axes=(along,)),)
     return whole("scattered", xs, data.shape, function=core.scattered, attributes=given, places=places)
@@ -125,6 +129,13 @@ def scatter_nd(data: Tensor, indices: Tensor, updates: Tensor, reduction: str = 
     require_rank("ScatterND", data, 1)
     require_rank("ScatterND", indices, 1)
     given = [("reduction", attributes.choice("reduction", reduction, _REDUCTION))]
+    if isinstance(count := indices.shape[-1], int):
+        if count > data.rank:
+            raise ShapeError(f"indices have {count} coordinates for rank {data.rank}", "size_mismatch")
+        fitting = (*indices.shape[:-1], *data.shape[count:])
+        require_rank("ScatterND", updates, len(fitting), len(fitting))
+        equal = list(zip(updates.shape, fitting, strict=True))
+        data = demanding(data, "updates have an extent of {}, not {}", equal)
     xs, places = [data, indices, updates], (Places(1),)
     return whole("scattered_nd", xs, data.shape, function=core.scattered_nd, attributes=given, places=places)
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from symlayout.compute import along_axis, normalization, reductions
+from symlayout.compute.demands import demanding, spread
 from symlayout.compute.normalization import normalized
 from symlayout.errors import ShapeError
 from symlayout.frontends import attributes
@@ -132,6 +133,7 @@ def _blend(old: Tensor, new: Tensor, momentum: float) -> Tensor:
 def instance_normalization(input: Tensor, scale: Tensor, B: Tensor, epsilon: float = 1e-5) -> Tensor:
     """Return each channel of each image minus its mean, divided by its deviation; then *scale* and *B*."""
     rank = require_rank("InstanceNormalization", input, 3)
+    scale, B = (_by_channel(p, input.shape[1]) for p in (scale, B))
     made = along_axis.along(input, range(2, rank), normalized, (("epsilon", float(epsilon)),))
     inner = list(range(1, rank - 1))
     return apply("Add", apply("Mul", made, expand_dims(scale, inner)), expand_dims(B, inner))
@@ -141,6 +143,12 @@ _STASH = {
     "stash_type": "The number of the element type in which the mean is computed.",
     "num_groups": "The number of groups of channels.",
 }
+
+
+def _by_channel(parameter: Tensor, count: Any) -> Tensor:
+    """Return numbers of which there is one for each channel or group."""
+    require_rank("a parameter by channel", parameter, 1, 1)
+    return demanding(parameter, "there are {} numbers for {} channels", [(parameter.shape[0], count)])
 
 
 def _grouped(X: Tensor, num_groups: Any, epsilon: float) -> tuple[Tensor, int]:
@@ -165,6 +173,7 @@ def group_normalization(
 ) -> Tensor:
     """Return each group of channels minus its mean, divided by its deviation; then *scale* and *bias* by channel."""
     made, _ = _grouped(X, num_groups, epsilon)
+    scale, bias = (_by_channel(p, X.shape[1]) for p in (scale, bias))
     whole, inner = reshape(made, X.shape), list(range(1, X.rank - 1))
     s, b = (expand_dims(p, inner) if inner else p for p in (scale, bias))
     return apply("Add", apply("Mul", whole, s), b)
@@ -179,8 +188,8 @@ def group_normalization(
 )
 def group_normalization_18(X: Tensor, scale: Tensor, bias: Tensor, num_groups: Any, epsilon: float = 1e-5) -> Tensor:
     """Return each group of channels minus its mean, divided by its deviation; then *scale* and *bias* by group."""
-    made, _ = _grouped(X, num_groups, epsilon)
-    s, b = (expand_dims(p, list(range(1, made.rank - 1))) for p in (scale, bias))
+    made, groups = _grouped(X, num_groups, epsilon)
+    s, b = (expand_dims(_by_channel(p, groups), list(range(1, made.rank - 1))) for p in (scale, bias))
     return reshape(apply("Add", apply("Mul", made, s), b), X.shape)
 
 
@@ -201,9 +210,9 @@ def layer_normalization(
     rank = require_rank("LayerNormalization", X, 1)
     (first,) = attributes.axes("axis", axis, rank)
     axes, given = range(first, rank), (("epsilon", float(epsilon)),)
-    y = apply("Mul", along_axis.along(X, axes, normalized, given), Scale)
+    y = apply("Mul", along_axis.along(X, axes, normalized, given), spread(Scale, X.shape))
     if B is not None:
-        y = apply("Add", y, B)
+        y = apply("Add", y, spread(B, X.shape))
     if outputs == 1:
         return y
     stash = of_number("stash_type", stash_type)
@@ -220,7 +229,7 @@ def rms_normalization(X: Tensor, scale: Tensor, axis: Any = -1, epsilon: float =
     (first,) = attributes.axes("axis", axis, rank)
     given = (("epsilon", float(epsilon)),)
     made = along_axis.along(X, range(first, rank), normalization.root_mean_square_normalized, given)
-    return apply("Mul", made, scale)
+    return apply("Mul", made, spread(scale, X.shape))
 
 
 @operator(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from symlayout.compute import contractions, reductions, scalars
+from symlayout.compute.demands import spread
 from symlayout.compute.elementwise import common_dtype, elementwise
 from symlayout.errors import ShapeError, shown
 from symlayout.frontends import attributes
@@ -44,7 +45,7 @@ def gemm(
         require_rank("Gemm", x, 2, 2)
     a, b = (transpose(x) if attributes.flag(n, t) else x for x, n, t in ((A, "transA", transA), (B, "transB", transB)))
     made = scaled(contractions.matmul(a, b), alpha)
-    return made if C is None or beta == 0 else apply("Add", made, scaled(C, beta))
+    return made if C is None or beta == 0 else apply("Add", made, spread(scaled(C, beta), made.shape))
 
 
 def scaled(x: Tensor, factor: float) -> Tensor:

@@ -11,6 +11,7 @@ import numpy as np
 from symlayout.compute import resample as core
 from symlayout.compute import sampling
 from symlayout.compute.contractions import Spatial
+from symlayout.compute.demands import demanding
 from symlayout.compute.whole import cosine_window, fourier, mel_weights, room_of, short_time_fourier, whole
 from symlayout.errors import ShapeError
 from symlayout.frontends import attributes
@@ -218,6 +219,14 @@ _GRID = {
 }
 
 
+def _extents_of_images(size: Any) -> list[Any]:
+    """Return the extents of images of rank 4 or 5."""
+    extents = dims_of("size", size)
+    if len(extents) not in (4, 5):
+        raise ShapeError(f"size has {len(extents)} values, not 4 or 5", "length_mismatch")
+    return extents
+
+
 def _placed(way: Spatial) -> list[tuple[str, Any]]:
     return [("strides", way.strides), ("dilations", way.dilations), ("pads", way.pads)]
 
@@ -237,6 +246,7 @@ def grid_sample(
     require_rank("GridSample", grid, rank, rank)
     given = [("align", bool(align_corners)), ("mode", mode), ("padding", padding_mode)]
     shape = (*X.shape[:2], *grid.shape[1:-1])
+    X = demanding(X, "the grid has {}, not {}", [(grid.shape[0], X.shape[0]), (grid.shape[-1], rank - 2)])
     return whole("grid_sample", [X, grid], shape, function=sampling.grid_sample, attributes=given, dtype=X.dtype)
 
 
@@ -259,7 +269,10 @@ def grid_sample_16(
 def affine_grid(theta: Tensor, size: Tensor | Any, align_corners: Any = 0) -> Tensor:
     """Return the places that *theta* maps a regular grid to."""
     require_rank("AffineGrid", theta, 3, 3)
-    spatial = dims_of("size", size)[2:]
+    count, _, *spatial = _extents_of_images(size)
+    fitting = [(theta.shape[1], len(spatial)), (theta.shape[2], len(spatial) + 1)]
+    fitting += [(theta.shape[0], count)] if is_known(size) else []
+    theta = demanding(theta, "theta has an extent of {}, not {}", fitting)
     given, shape = [("align", bool(align_corners))], (theta.shape[0], *spatial, len(spatial))
     return whole("affine_grid", [theta, room_of(spatial)], shape, function=sampling.affine_grid, attributes=given)
 
@@ -295,6 +308,9 @@ def roi_align(
         ("scale", float(spatial_scale)),
         ("size", (rows, columns)),
     ]
+    rois = demanding(
+        rois, "{} regions or corners, not {}", [(rois.shape[1], 4), (rois.shape[0], batch_indices.shape[0])]
+    )
     shape, xs = (rois.shape[0], X.shape[1], rows, columns), [X, rois, batch_indices]
     return whole("roi_align", xs, shape, function=sampling.roi_align, attributes=given, dtype=X.dtype)
 
@@ -327,7 +343,10 @@ def roi_align_10(
 def max_roi_pool(X: Tensor, rois: Tensor, pooled_shape: Any, spatial_scale: float = 1.0) -> Tensor:
     """Return the maxima of a grid of parts of each box."""
     require_rank("MaxRoiPool", X, 4, 4)
+    require_rank("MaxRoiPool", rois, 2, 2)
     size = attributes.vector("pooled_shape", pooled_shape, 2)
+    X = demanding(X, "pooled_shape has {}, not at least {}", at_least=[(n, 1) for n in size], kind="infeasible")
+    rois = demanding(rois, "a region has {} numbers, not {}", [(rois.shape[1], 5)])
     shape, given = (rois.shape[0], X.shape[1], *size), [("scale", float(spatial_scale)), ("size", size)]
     return whole("max_roi_pool", [X, rois], shape, function=sampling.max_roi_pool, attributes=given, dtype=X.dtype)
 
@@ -348,6 +367,8 @@ def max_unpool(
 ) -> Tensor:
     """Return zeros, with the elements of *X* at the positions *I*."""
     rank = require_rank("MaxUnpool", X, 3) - 2
+    require_rank("MaxUnpool", I, X.rank, X.rank)
+    X = demanding(X, "an extent of {}, and {} of the places", list(zip(X.shape, I.shape, strict=True)))
     kernel = attributes.vector("kernel_shape", kernel_shape, rank)
     way = spatial_of(rank, "NOTSET", None, pads, strides)
     shape: list[Any] = list(X.shape[:2])
@@ -369,10 +390,18 @@ def col2im(
     """Return images to which the columns of *input* are added as blocks."""
     require_rank("Col2Im", input, 3, 3)
     images, block = dims_of("image_shape", image_shape), dims_of("block_shape", block_shape)
-    count = math.prod(block)
-    channels = input.shape[1]
-    each = channels // count if isinstance(channels, int) else channels / count
+    if len(images) != len(block):
+        raise ShapeError(f"image_shape has {len(images)} values, block_shape {len(block)}", "length_mismatch")
+    count, channels = math.prod(block), input.shape[1]
+    if isinstance(channels, int) and isinstance(count, int) and (count < 1 or channels % count):
+        raise ShapeError(f"{channels} channels are no multiple of a block of {count}", "non_divisible")
+    each = channels // count if isinstance(channels, int) and isinstance(count, int) else channels / count
     way = spatial_of(len(block), "NOTSET", dilations, pads, strides)
+    places = [
+        (n + begin + end - d * (b - 1) - 1) // s + 1
+        for n, b, s, d, (begin, end) in zip(images, block, way.strides, way.dilations, way.pads, strict=True)
+    ]
+    input = demanding(input, "{} columns for {} places of the block", [(input.shape[2], math.prod(places))])
     given = [("block", block), *_placed(way)]
     shape, xs = (input.shape[0], each, *images), [input, room_of(images)]
     return whole("col2im", xs, shape, function=sampling.columns_to_images, attributes=given)
@@ -403,8 +432,13 @@ def deform_conv(
     for x in (W, offset):
         require_rank("DeformConv", x, rank + 2, rank + 2)
     way = spatial_of(rank, "NOTSET", dilations, pads, strides)
-    xs = [X, W, offset, *(x for x in (B, mask) if x is not None)]
     groups = attributes.constants("group", [group, offset_group])
+    taps = math.prod(W.shape[2:]) * groups[1]
+    fitting = [(offset.shape[0], X.shape[0]), (offset.shape[1], rank * taps), (X.shape[1], W.shape[1] * groups[0])]
+    if mask is not None:
+        fitting += [(mask.shape[0], X.shape[0]), (mask.shape[1], taps)]
+    offset = demanding(offset, "an extent of {}, not {}", fitting)
+    xs = [X, W, offset, *(x for x in (B, mask) if x is not None)]
     given = [*_placed(way), ("groups", groups), ("given", (B is not None, mask is not None))]
     shape, function = (X.shape[0], W.shape[0], *offset.shape[2:]), sampling.deformed_convolution
     return whole("deform_conv", xs, shape, function=function, attributes=given, dtype=X.dtype)

@@ -11,6 +11,7 @@ import numpy as np
 from symlayout.compute import along_axis, contractions
 from symlayout.compute import attention as core
 from symlayout.compute.contractions import Spatial
+from symlayout.compute.demands import demanding, spread
 from symlayout.compute.whole import room_of, whole
 from symlayout.errors import ShapeError
 from symlayout.frontends import attributes
@@ -87,16 +88,17 @@ def attention(
         v = concatenate([past_value, v], 2)
     keys, values = k, v
     heads, kv_heads = q.shape[1], k.shape[1]
-    each = part(heads, kv_heads)  # heads of queries that share one of the keys
-    if heads != kv_heads and (isinstance(each, int) or getattr(each, "is_integer", False)):
-        keys, values = (repeat(x, each, 1) for x in (k, v))
+    q, values = _alike(q, k, v)
+    if heads != kv_heads:
+        each = part(heads, kv_heads)  # heads of queries that share one of the keys
+        keys, values = (repeat(x, each, 1) for x in (k, values))
     raw = contractions.matmul(_scaled(q, scale), swapaxes(_scaled(keys, scale), -1, -2))
     if softcap > 0:
         limit = as_tensor("Attention", "softcap", float(softcap), raw)
         raw = apply("Mul", apply("Tanh", apply("Div", raw, limit)), limit)
     scores, is_masked = raw, attn_mask is not None
     if attn_mask is not None:
-        scores = apply("Add", scores, additive(attn_mask, scores))
+        scores = apply("Add", scores, spread(additive(attn_mask, scores), scores.shape))
     flags = [attributes.flag("is_causal", is_causal), past_key is not None, nonpad_kv_seqlen is not None]
     sides = [int(left_window_size), int(right_window_size)]
     if flags[0] or flags[2] or max(sides) >= 0:
@@ -118,11 +120,18 @@ def _heads(x: Tensor, count: int) -> Tensor:
     return swapaxes(reshape(x, (*x.shape[:2], count, part(x.shape[2], count))), 1, 2)
 
 
+def _alike(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+    """Return queries and values that have the batches of the keys; values also have as many heads and times."""
+    what = "an extent of {} beside one of {} in the keys"
+    q = demanding(q, what, [(q.shape[a], k.shape[a]) for a in (0, 3)])
+    return q, demanding(v, what, [(v.shape[a], k.shape[a]) for a in (0, 1, 2)])
+
+
 def part(n: Any, count: Any) -> Any:
-    """Return an extent divided by a number that divides it."""
-    if isinstance(n, int) and isinstance(count, int):
-        return n // count if n % count == 0 else n / count
-    return n / count
+    """Return an extent divided by a number that divides it; `ShapeError` ``non_divisible`` if it does not."""
+    if isinstance(count, int) and (count < 1 or (isinstance(n, int) and n % count)):
+        raise ShapeError(f"{n} is no multiple of {count}", "non_divisible")
+    return n // count if isinstance(n, int) and isinstance(count, int) else n / count
 
 
 def _scaled(x: Tensor, scale: float | None) -> Tensor:
@@ -210,6 +219,7 @@ def rotary_embedding(
         first, second = (getitem(turned, (..., slice(k, None, 2))) for k in (0, 1))
     else:
         first, second = getitem(turned, (..., slice(0, half))), getitem(turned, (..., slice(half, None)))
+    cos, sin = (spread(c, first.shape) for c in (cos, sin))
     real = apply("Sub", apply("Mul", cos, first), apply("Mul", sin, second))
     imaginary = apply("Add", apply("Mul", sin, first), apply("Mul", cos, second))
     made = reshape(stack([real, imaginary], -1), turned.shape) if interleaved else concatenate([real, imaginary], -1)

@@ -11,7 +11,7 @@ from typing import Any
 from symlayout.compute import contractions, pooling, reductions
 from symlayout.compute.contractions import Spatial
 from symlayout.compute.demands import demanding
-from symlayout.errors import ShapeError
+from symlayout.errors import LEFT_OUT, ShapeError
 from symlayout.frontends import attributes
 from symlayout.frontends.onnx.elementwise import apply
 from symlayout.frontends.onnx.operator import operator
@@ -31,12 +31,20 @@ def _pairs(pads: Any, rank: int) -> tuple[tuple[Any, Any], ...]:
     return tuple(zip(flat[:rank], flat[rank:], strict=True))
 
 
-def spatial_of(rank: int, auto_pad: Any, dilations: Any, pads: Any, strides: Any, ceil_mode: Any = 0) -> Spatial:
-    """Return how windows lie on *rank* spatial axes, of ONNX's attributes."""
+def spatial_of(
+    rank: int,
+    auto_pad: Any,
+    dilations: Any,
+    pads: Any,
+    strides: Any,
+    ceil_mode: Any = 0,
+    unfit: str = "infeasible",
+) -> Spatial:
+    """Return how windows lie on *rank* spatial axes, of ONNX's attributes; see `Spatial` for *unfit*."""
     mode = attributes.choice("auto_pad", auto_pad or "NOTSET", _AUTO)
     steps, apart = _steps("strides", strides, rank), _steps("dilations", dilations, rank)
     given = _pairs(pads, rank) if mode == "NOTSET" else mode
-    return Spatial(steps, apart, given, attributes.flag("ceil_mode", ceil_mode))
+    return Spatial(steps, apart, given, attributes.flag("ceil_mode", ceil_mode), unfit=unfit)
 
 
 def _steps(name: str, value: Any, rank: int) -> tuple[Any, ...]:
@@ -48,6 +56,7 @@ def with_bias(y: Tensor, bias: Tensor | None) -> Tensor:
     if bias is None:
         return y
     require_rank("bias", bias, 1, 1)
+    bias = demanding(bias, "there are {} biases for {} channels", [(bias.shape[0], y.shape[1])])
     return apply("Add", y, expand_dims(bias, list(range(1, y.rank - 1))) if y.rank > 2 else bias)
 
 
@@ -163,7 +172,7 @@ def max_pool(
     """Return the maximum of each window; with two *outputs* also its position in the flattened input."""
     rank = require_rank("MaxPool", X, 3) - 2
     window = _pool_window(rank, kernel_shape)
-    spatial = spatial_of(rank, auto_pad, dilations, pads, strides, ceil_mode)
+    spatial = spatial_of(rank, auto_pad, dilations, pads, strides, ceil_mode, LEFT_OUT)
     columns = attributes.flag("storage_order", storage_order)
     if outputs == 1:
         return pooling.max_pool(X, window, spatial)
@@ -188,7 +197,7 @@ def average_pool(
 ) -> Tensor:
     """Return the mean of each window."""
     rank = require_rank("AveragePool", X, 3) - 2
-    spatial = spatial_of(rank, auto_pad, dilations, pads, strides, ceil_mode)
+    spatial = spatial_of(rank, auto_pad, dilations, pads, strides, ceil_mode, LEFT_OUT)
     count = attributes.flag("count_include_pad", count_include_pad)
     return pooling.average_pool(X, _pool_window(rank, kernel_shape), spatial, count_pads=count)
 
@@ -210,7 +219,7 @@ def lp_pool(
 ) -> Tensor:
     """Return the norm of each window."""
     rank = require_rank("LpPool", X, 3) - 2
-    spatial = spatial_of(rank, auto_pad, dilations, pads, strides, ceil_mode)
+    spatial = spatial_of(rank, auto_pad, dilations, pads, strides, ceil_mode, LEFT_OUT)
     return pooling.lp_pool(X, _pool_window(rank, kernel_shape), spatial, _exponent(p))
 
 

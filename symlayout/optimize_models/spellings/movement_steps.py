@@ -32,6 +32,7 @@ from symlayout.tensors.chain import Tensor
 if TYPE_CHECKING:
     from onnx import NodeProto
 
+_ALLOWZERO = 14  # the version of Reshape from which on an extent may be 0
 IN_PLACE = ("Reshape", "Unsqueeze", "Squeeze", COMPUTED)
 """The operations that move no bytes."""
 END = (1 << 63) - 1
@@ -152,9 +153,14 @@ class Step:
         """Return a Reshape, and the nodes that compute its target from the shape of the known value."""
         parts = computed_shape(shape, self.shape, known[1])
         assert parts is not None
+        attributes: dict[str, Any] = {}
+        if graph.opset >= _ALLOWZERO and any(part.axes for part in parts[: len(shape)]):
+            without_copies = computed_shape((), self.shape, known[1])  # a computed 0 would copy an extent, too
+            if without_copies is not None:
+                parts, attributes = without_copies, {"allowzero": 1}
         nodes: list[NodeProto] = []
         wanted = emit_shape(graph, known[0], parts, target, nodes)
-        return [*nodes, graph.node("Reshape", [source, wanted], target)]
+        return [*nodes, graph.node("Reshape", [source, wanted], target, **attributes)]
 
 
 def emit_shape(
