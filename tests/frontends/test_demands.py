@@ -1,0 +1,129 @@
+"""Operations demand of their extents what the standard does: parameters do not stretch what they scale.
+
+Each row was compared with onnxruntime 1.32, with optimisation off, at drawn sizes from 0 to 3: it refuses the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+import symlayout as sl
+
+ONNX = sl.onnx
+
+
+def x(shape: str, name: str = "x") -> sl.Tensor:
+    return sl.tensor(shape, "float32", name)
+
+
+def i(shape: str) -> sl.Tensor:
+    return sl.tensor(shape, "int64", "i")
+
+
+ROWS: dict[str, tuple[Callable[[], sl.Tensor], str, list[str]]] = {
+    "biases of a convolution": (
+        lambda: ONNX.conv(x("N, 2, 8"), x("M, 2, 3", "w"), x("B", "b")),
+        "(N, M, 6)",
+        ["Eq(B, M)"],
+    ),
+    "a bias of Gemm": (
+        lambda: ONNX.gemm(x("a, 2"), x("2, 3", "w"), x("e, 3", "b")),
+        "(a, 3)",
+        ["Eq((-a + e)*(e - 1), 0)"],
+    ),
+    "scales by channel": (
+        lambda: ONNX.instance_normalization(x("N, C, H"), x("a", "s"), x("b", "t")),
+        "(N, C, H)",
+        ["Eq(a, C)", "Eq(b, C)"],
+    ),
+    "scales of a layer": (
+        lambda: ONNX.layer_normalization(x("N, 5"), x("a", "s")),
+        "(N, 5)",
+        ["Eq((a - 5)*(a - 1), 0)"],
+    ),
+    "scales by group": (
+        lambda: ONNX.group_normalization(x("N, 4, H"), x("a", "s"), x("4", "t"), num_groups=2),
+        "(N, 4, H)",
+        ["Eq(a, 4)"],
+    ),
+    "one channel without an axis": (
+        lambda: ONNX.batch_normalization(x("N"), *(x(name, name) for name in "abcd")),
+        "(N,)",
+        ["Eq(a, 1)", "Eq(b, 1)", "Eq(c, 1)", "Eq(d, 1)"],
+    ),
+    "slices that are written": (
+        lambda: ONNX.scatter_nd(x("N, 5"), i("k, 1"), x("b, c", "u")),
+        "(N, 5)",
+        ["Eq(b, k)", "Eq(c, 5)"],
+    ),
+    "elements that are written": (
+        lambda: ONNX.scatter_elements(x("N, 5"), i("k, 2"), x("c, d", "u"), axis=1),
+        "(N, 5)",
+        ["Eq(c, k)", "Eq(d, 2)", "N >= c"],
+    ),
+    "columns of blocks": (
+        lambda: ONNX.col2im(x("N, C, L"), image_shape=[2, 3], block_shape=[1, 2]),
+        "(N, C/2, 2, 3)",
+        ["Eq(L, 4)", "Eq(Mod(C, 2), 0)"],
+    ),
+    "regions": (lambda: ONNX.max_roi_pool(x("N, C, H, W"), x("R, q", "r"), [2, 2]), "(R, C, 2, 2)", ["Eq(q, 5)"]),
+    "a grid": (
+        lambda: ONNX.grid_sample(x("N, C, H, W"), x("M, P, Q, q", "g")),
+        "(N, C, P, Q)",
+        ["Eq(M, N)", "Eq(q, 2)"],
+    ),
+    "places that are taken back": (
+        lambda: ONNX.max_unpool(x("N, 2, H"), i("N, 2, J"), kernel_shape=[2], strides=[2]),
+        "(N, 2, 2*H)",
+        ["Eq(H, J)"],
+    ),
+    "heads that share keys": (
+        lambda: ONNX.attention(x("B, H, S, 8", "q"), x("B, 4, T, 8", "k"), x("B, 4, T, E", "v")),
+        "(B, H, S, E)",
+        ["Eq(Mod(H, 4), 0)"],
+    ),
+    "heads by heads": (
+        lambda: ONNX.attention(x("B, H, S, 8", "q"), x("B, K, T, 8", "k"), x("B, K, T, E", "v")),
+        "(B, H, S, E)",
+        ["K >= 1", "Eq(Mod(H, K), 0)"],
+    ),
+    "batches of keys": (
+        lambda: ONNX.attention(x("B, 2, S, 8", "q"), x("C, 2, T, 8", "k"), x("C, 2, T, E", "v")),
+        "(B, 2, S, E)",
+        ["Eq(B, C)"],
+    ),
+    "a mask": (
+        lambda: ONNX.attention(x("B, 2, S, 8", "q"), x("B, 2, 6, 8", "k"), x("B, 2, 6, E", "v"), x("a, 6", "m")),
+        "(B, 2, S, E)",
+        ["Eq((-S + a)*(a - 1), 0)"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_sizes_that_do_not_fit_are_excluded(name: str) -> None:
+    made, shape, requires = ROWS[name]
+    y = made()
+    assert str(y.shape) == shape
+    assert [str(r) for r in y.requires if not str(r).endswith((">= S", ">= a"))] == requires
+
+
+@pytest.mark.parametrize(
+    ("call", "kind"),
+    [
+        (lambda: ONNX.col2im(x("N, 7, 4"), image_shape=[2, 3], block_shape=[1, 2]), "non_divisible"),
+        (lambda: ONNX.col2im(x("N, 8, 5"), image_shape=[2, 3], block_shape=[1, 2]), "size_mismatch"),
+        (lambda: ONNX.max_roi_pool(x("N, C, H, W"), x("R, 5", "r"), [2, -1]), "infeasible"),
+        (lambda: ONNX.scatter_nd(x("4, 5"), i("3, 2"), x("2", "u")), "size_mismatch"),
+        (lambda: ONNX.scatter_nd(x("4, 5"), i("3, 1"), x("3", "u")), "rank"),
+        (lambda: ONNX.instance_normalization(x("N, 3, H"), x("1", "s"), x("3", "t")), "size_mismatch"),
+        (lambda: ONNX.conv(x("N, 2, 8"), x("4, 2, 3", "w"), x("1", "b")), "size_mismatch"),
+        (lambda: ONNX.attention(x("1, 3, 2, 8", "q"), x("1, 2, 2, 8", "k"), x("1, 2, 2, 8", "v")), "non_divisible"),
+    ],
+)
+def test_numbers_that_do_not_fit_are_refused(call: Callable[[], sl.Tensor], kind: str) -> None:
+    with pytest.raises(sl.ShapeError) as caught:
+        call()
+    assert caught.value.kind == kind
