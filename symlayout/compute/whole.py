@@ -241,11 +241,12 @@ _COSINES = {"hann": (0.5, 0.5, 0.0), "hamming": (25 / 46, 1 - 25 / 46, 0.0), "bl
 
 
 def cosine_window(room: Array, axes: Axes, kind: str, periodic: bool, to: Any) -> Array:
-    """Return a window of as many elements as *room*: a sum of cosines."""
+    """Return a window of as many elements as *room*: a sum of cosines; integers are cut off from floats of 32 bits."""
     n = room.shape[0]
     angle = 2 * np.pi * np.arange(n) / max(n if periodic else n - 1, 1)
     first, second, third = _COSINES[kind]
-    return np.asarray(first - second * np.cos(angle) + third * np.cos(2 * angle)).astype(to)
+    made = np.asarray(first - second * np.cos(angle) + third * np.cos(2 * angle))
+    return (made if to.kind == "f" else made.astype(np.float32)).astype(to)
 
 
 def mel_weights(bins: Array, length: Array, rate: Array, low: Array, high: Array, axes: Axes, to: Any) -> Array:

@@ -31,6 +31,7 @@ from tests.onnx_nodes.random_nodes import Draw
 Array = np.ndarray[Any, Any]
 FIRST = 7  # the opset from which on versions count
 _MOST_ELEMENTS = 1 << 13
+_MODULES = {"Range": "rangeop"}  # the modules of tests that are not called as their operators
 _DRAWN = 30  # nodes of each drawer
 _JUDGED_FOR = 20.0  # seconds
 _RENAMED = {"k": "K", "value": "constant_value"}  # attributes that became inputs of another name
@@ -77,22 +78,21 @@ def versions() -> tuple[tuple[str, str, int, int], ...]:
 
 
 @cache
-def seeds() -> dict[tuple[str, str], tuple[OneNode, ...]]:
-    """Return nodes that run, by operator and domain."""
-    found: dict[tuple[str, str], list[OneNode]] = {}
-    for module in onnx_nodes.modules():
+def seeds(op: str, domain: str = "") -> tuple[OneNode, ...]:
+    """Return nodes of an operator that run: those of its tests, and drawn ones."""
+    found = [one for one in _drawn_ones() if one.op == op and not domain]
+    known = {module.replace("_", ""): module for module in onnx_nodes.modules()}
+    if (module := known.get(_MODULES.get(op, op.lower()))) is not None:
         for case in onnx_nodes.cases(module):
-            if len(case.model.graph.node) == 1 and onnx_nodes.has_tensors_only(case):
-                _add(found, _of_test(case))
-    for k, draw in enumerate(DRAWS):
-        for n in range(_DRAWN):
-            _add(found, _of_case(draw(Draw(1000 * k + n))))
-    return {key: tuple(nodes) for key, nodes in found.items()}
+            nodes = case.model.graph.node
+            if len(nodes) == 1 and nodes[0].op_type == op and onnx_nodes.has_tensors_only(case):
+                found.append(_of_test(case))
+    return tuple(one for one in found if sum(a.size for a in one.inputs if a is not None) <= _MOST_ELEMENTS)
 
 
-def _add(found: dict[tuple[str, str], list[OneNode]], one: OneNode) -> None:
-    if sum(a.size for a in one.inputs if a is not None) <= _MOST_ELEMENTS:
-        found.setdefault((one.op, one.domain), []).append(one)
+@cache
+def _drawn_ones() -> tuple[OneNode, ...]:
+    return tuple(_of_case(draw(Draw(1000 * k + n))) for k, draw in enumerate(DRAWS) for n in range(_DRAWN))
 
 
 def _of_test(case: Any) -> OneNode:
@@ -183,11 +183,9 @@ def arrays_of(one: OneNode) -> dict[str, Array]:
 # ---------------------------------------------------------------------- changes
 
 
-def _choices(op: str, name: str) -> list[Any]:
+def _choices(op: str, domain: str, name: str) -> list[Any]:
     """Return the values that tests give an attribute."""
-    values = [one.attributes[name] for nodes in seeds().values() for one in nodes if name in one.attributes]
-    own = [one.attributes[name] for one in seeds().get((op, ""), ()) if name in one.attributes]
-    return own or values
+    return [one.attributes[name] for one in seeds(op, domain) if name in one.attributes]
 
 
 def with_another_attribute(one: OneNode, rnd: random.Random) -> OneNode:
@@ -198,7 +196,7 @@ def with_another_attribute(one: OneNode, rnd: random.Random) -> OneNode:
     name = rnd.choice(sorted(schema.attributes))
     attributes = dict(one.attributes)
     kind = schema.attributes[name].type.name
-    known = _choices(one.op, name)
+    known = _choices(one.op, one.domain, name)
     if name in attributes and rnd.random() < 0.5:
         del attributes[name]
     elif kind == "INT":
@@ -284,7 +282,7 @@ def drawn_node(seed: int, *, changed: bool = True) -> tuple[str, OneNode, random
     every = versions()
     op, domain, start, end = every[seed % len(every)]
     rnd = random.Random(seed)
-    known = seeds().get((op, domain))
+    known = seeds(op, domain)
     if not known:
         return None
     one = at_version(rnd.choice(known), rnd.choice((start, end, rnd.randint(start, end))))
@@ -334,7 +332,8 @@ def in_a_process(functions: Sequence[Callable[[], Any]]) -> list[Any]:
         else:
             os.kill(child, 9)
     os.waitpid(child, 0)
-    found, stream = [], io.BytesIO(data)
+    found: list[Any] = []
+    stream = io.BytesIO(data)
     with suppress(EOFError, pickle.UnpicklingError):
         while len(found) < len(functions):
             found.append(pickle.load(stream))

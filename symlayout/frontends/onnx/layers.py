@@ -66,17 +66,19 @@ def _layer(name: str, xs: Sequence[Tensor | None], given: Mapping[str, Any]) -> 
     mode = attributes.choice("direction", given["direction"], ("forward", "reverse", "bidirectional"))
     hidden = given["hidden_size"]
     ways, size = 2 if mode == "bidirectional" else 1, R.shape[2] if hidden is None else hidden
-    for count in (W.extents[0], R.extents[0]):
-        if isinstance(count, int) and count != ways:
-            raise ShapeError(f"{name}: the weights are of {count} directions, and {mode} has {ways}", "size_mismatch")
     batch_first = attributes.flag("layout", given["layout"])
     time, batch = (X.shape[1], X.shape[0]) if batch_first else X.shape[:2]
     every = (batch, time, ways, size) if batch_first else (time, ways, batch, size)
     first = last = (batch, ways, size) if batch_first else (ways, batch, size)
     variant = _LAYERS[name][1]
-    biases = (ways, 2 * _LAYERS[name][3] * size)
-    standard = (None, None, None, biases, None, first, first, (ways, 3 * size))
-    xs = [_zeros(shape, X) if x is None and shape is not None else x for x, shape in zip(xs, standard, strict=False)]
+    rows = _LAYERS[name][3] * size
+    weights = ((ways, rows, X.shape[2]), (ways, rows, size), (ways, 2 * rows))
+    shapes_of = (X.shape, *weights, (batch,), first, first, (ways, 3 * size))
+    for k, (x, shape) in enumerate(zip(xs, shapes_of, strict=False)):
+        if x is not None:
+            _check_shape(f"input {k} of {name}", x, shape)
+    xs = [_zeros(shape, X) if x is None and k != _LENGTHS else x
+          for k, (x, shape) in enumerate(zip(xs, shapes_of, strict=False))]  # fmt: skip
     functions = given["activations"] or ()
     needed = ways * len(CELLS[name][2])
     if functions and len(functions) < needed:
@@ -102,6 +104,17 @@ def _layer(name: str, xs: Sequence[Tensor | None], given: Mapping[str, Any]) -> 
         for k, shape in enumerate(shapes)
     ]
     return found if given["outputs"] > 1 else found[0]
+
+
+_LENGTHS = 4  # the number of the input that has no elements where it is left out
+
+
+def _check_shape(what: str, x: Tensor, shape: Sequence[Any]) -> None:
+    """Raise an error if a tensor has another rank, or an extent that is known is another one."""
+    require_rank(what, x, len(shape), len(shape))
+    for n, m in zip(x.shape, shape, strict=True):
+        if isinstance(n, int) and isinstance(m, int) and n != m:
+            raise ShapeError(f"{what} has shape {x.shape}, not {tuple(shape)}", "size_mismatch")
 
 
 def _zeros(shape: tuple[Any, ...], like: Tensor) -> Tensor:
@@ -169,6 +182,18 @@ def dropout(
     else:
         made = [data, broadcast_to(constant(np.ones((), bool)), data.shape)][:outputs]
     return made if outputs > 1 else made[0]
+
+
+@operator(
+    "Dropout-10",
+    "Dropout-7",
+    example=("N, C", "", "(N, C)"),
+    kinds="attr_dtype",
+    about={"ratio": "Has no effect on inference."},
+)
+def dropout_10(data: Tensor, ratio: Any = 0.5) -> Tensor:
+    """Return *data*, as until opset 11; the standard does not say what the mask is there."""
+    return data
 
 
 def _drawn(name: str, xs: Sequence[Tensor], shape: Sequence[Any], dtype: Any, given: dict[str, Any]) -> Tensor:

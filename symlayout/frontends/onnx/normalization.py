@@ -9,13 +9,13 @@ from typing import Any
 from symlayout.compute import along_axis, normalization, reductions
 from symlayout.compute.demands import demanding, spread
 from symlayout.compute.normalization import normalized
-from symlayout.errors import ShapeError
 from symlayout.frontends import attributes
 from symlayout.frontends.onnx.element_types import of_number
 from symlayout.frontends.onnx.elementwise import apply
 from symlayout.frontends.onnx.operator import AT_LEAST_1, operator
 from symlayout.frontends.onnx.types import cast_to
 from symlayout.frontends.rank import require_rank
+from symlayout.frontends.registry import NotDeclaredError
 from symlayout.ops.axes import expand_dims, squeeze
 from symlayout.ops.reshape import reshape
 from symlayout.tensors.chain import Tensor
@@ -107,7 +107,7 @@ def batch_normalization(
         made = batch_normalization(expand_dims(X, 1), scale, B, input_mean, input_var, **given, outputs=outputs)
         return [squeeze(made[0], 1), *made[1:]] if isinstance(made, list) else squeeze(made, 1)
     if not attributes.flag("spatial", spatial):
-        raise ShapeError("spatial is 0: parameters of each element are not supported", "bad_mode")
+        raise NotDeclaredError("spatial is 0: parameters of each element are not supported")
     training = attributes.flag("training_mode", training_mode)
     mean, variance = input_mean, input_var
     if training:
@@ -121,6 +121,34 @@ def batch_normalization(
         return y
     kept = [(input_mean, mean), (input_var, variance)]
     return [y, *(_blend(old, new, float(momentum)) for old, new in kept)][:outputs]
+
+
+@operator(
+    "BatchNormalization-9",
+    "BatchNormalization-7",
+    example=("N, C, H; C; C; C; C", "", "(N, C, H)"),
+    kinds=_SIZES,
+    about={"spatial": "As in the versions before 9."},
+)
+def batch_normalization_9(
+    X: Tensor,
+    scale: Tensor,
+    B: Tensor,
+    mean: Tensor,
+    var: Tensor,
+    epsilon: float = 1e-5,
+    momentum: float = 0.9,
+    spatial: Any = 1,
+    outputs: int = 1,
+) -> Tensor:
+    """Return *X* minus a mean for each channel, divided by the deviation; then *scale* and *B*, as until opset 13.
+
+    With several outputs, these versions train.
+    """
+    if outputs > 1:
+        raise NotDeclaredError("BatchNormalization of version 9 has no declaration for training")
+    made: Tensor = batch_normalization(X, scale, B, mean, var, epsilon, momentum, spatial=spatial)
+    return made
 
 
 def _blend(old: Tensor, new: Tensor, momentum: float) -> Tensor:

@@ -11,6 +11,7 @@ from symlayout.compute.along_axis import arg_extreme
 from symlayout.frontends import attributes
 from symlayout.frontends.onnx.operator import known, operator, snake_case
 from symlayout.frontends.rank import require_rank
+from symlayout.frontends.registry import NotDeclaredError
 from symlayout.tensors.chain import Applicable, Tensor
 
 # Operator: its function, and whether no order of the terms changes the value.
@@ -33,7 +34,9 @@ def _reduce(
 ) -> Tensor:
     rank = data.rank
     listed = [] if axes is None else known("axes", axes).tolist() if hasattr(axes, "shape") else axes
-    along = attributes.distinct("axes", listed, rank) if listed != [] else []
+    along = attributes.axes("axes", listed, rank) if listed != [] else []
+    if len(along) < len(listed):
+        raise NotDeclaredError(f"axes is {listed}, which repeats an axis", "bad_axis")
     if not along and not attributes.flag("noop_with_empty_axes", noop_with_empty_axes):
         along = list(range(rank))
     if not along and function in (reductions.total, reductions.product, reductions.greatest, reductions.least):

@@ -180,8 +180,10 @@ def resize_10(X: Tensor, scales: Any, mode: str = "nearest") -> Tensor:
     known_scales = _unless_empty(scales)
     if known_scales is None or not is_known(known_scales):
         raise NotDeclaredError("Resize of version 10 has a declaration for known scales only")
-    factors = [float(s) for s in known("scales", known_scales).reshape(-1)]
-    rank = require_rank("Resize", X, 1)
+    listed = known("scales", known_scales).reshape(-1).tolist()
+    if any(s is None for s in listed):
+        raise NotDeclaredError("Resize of version 10 has a declaration for known scales only")
+    factors, rank = [float(s) for s in listed], require_rank("Resize", X, 1)
     if len(factors) != rank:
         raise ShapeError(f"scales {factors} are not a factor for {rank} axes", "length_mismatch")
     for axis, factor in enumerate(factors):

@@ -75,6 +75,11 @@ def attention(
 ) -> Tensor | list[Tensor]:
     """Return scaled dot-product attention; then the keys and the values with those of the past, and the scores."""
     rank = require_rank("Attention", Q, 3, 4)
+    for x in (K, V):
+        require_rank("Attention", x, rank, rank)
+    for x in (past_key, past_value):
+        if x is not None:
+            require_rank("Attention", x, 4, 4)
     q, k, v = Q, K, V
     if rank == 3:
         if q_num_heads is None or kv_num_heads is None:
@@ -137,8 +142,8 @@ def part(n: Any, count: Any) -> Any:
 def _scaled(x: Tensor, scale: float | None) -> Tensor:
     """Return *x* times the root of the factor of the scores; its own type rounds the root."""
     size = x.shape[-1]
-    if scale is not None and scale < 0:
-        raise NotDeclaredError(f"scale is {scale}, which has no root")
+    if (scale is not None and scale < 0) or (scale is None and size == 0):
+        raise NotDeclaredError(f"scale is {scale} for heads of {size} elements, which has no root")
     if scale is None and not isinstance(size, int):
         return along_axis.along(x, [x.rank - 1], core.scaled_by_size)
     factor = math.sqrt(1 / math.sqrt(size) if scale is None else float(scale))

@@ -130,6 +130,8 @@ def conv_transpose(
     else:
         around = []
         sizes = None if output_shape is None else attributes.vector("output_shape", output_shape)[-rank:]
+        if sizes is not None and len(sizes) < rank:
+            raise ShapeError(f"output_shape has {len(sizes)} values for {rank} axes", "length_mismatch")
         for k, (n, s, d) in enumerate(zip(X.shape[2:], given.strides, given.dilations, strict=True)):
             whole = s * (n - 1) + extra[k] + (W.shape[2 + k] - 1) * d + 1
             removed = _at_least_0(whole - n * s) if sizes is None else whole - sizes[k]

@@ -1,0 +1,221 @@
+"""Nodes beside the standard's schemas: what does not follow them is a typed error that names the node."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+import symlayout as sl
+from symlayout.models.onnx_nodes.schemas import schema_of
+
+Array = np.ndarray[Any, Any]
+
+
+def written(
+    path: Path,
+    op: str,
+    opset: int,
+    inputs: Sequence[Any],
+    attributes: dict[str, Any] | None = None,
+    outputs: int = 1,
+    constants: Sequence[int] = (),
+) -> Path:
+    """Write a model of one node; an input is a shape of float32, an array, or None for one that is left out."""
+    names, values, known = [], [], []
+    for k, x in enumerate(inputs):
+        names.append("" if x is None else f"x{k}")
+        if isinstance(x, np.ndarray) and k in constants:
+            known.append(numpy_helper.from_array(x, f"x{k}"))
+        elif x is not None:
+            kind = helper.np_dtype_to_tensor_dtype(x.dtype) if isinstance(x, np.ndarray) else TensorProto.FLOAT
+            values.append(
+                helper.make_tensor_value_info(f"x{k}", kind, x.shape if isinstance(x, np.ndarray) else list(x))
+            )
+    results = [f"y{k}" for k in range(outputs)]
+    node = helper.make_node(op, names, results, name="it", **(attributes or {}))
+    graph = helper.make_graph([node], "g", values, [helper.make_empty_tensor_value_info(r) for r in results], known)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10)
+    path.write_bytes(model.SerializeToString())
+    return path
+
+
+def ints(*values: int, dtype: str = "int64") -> Array:
+    return np.array(values, dtype)
+
+
+X, M = ("N", 4, 8, 8), ("N", "C")
+ATTENTION = [("B", 4, "S", 8), ("B", 4, "T", 8), ("B", 4, "T", 8)]
+WRONG: dict[str, tuple[str, int, list[Any], dict[str, Any], int]] = {
+    "a sequence is not made": ("SequenceInsert", 11, [], {}, 1),
+    "an element of no sequence": ("SequenceAt", 11, [], {}, 1),
+    "no sequence to join": ("ConcatFromSequence", 11, [], {"axis": 0}, 1),
+    "a tensor is no sequence": ("SequenceAt", 11, [M, ints(0)], {}, 1),
+    "a term of a sum is left out": ("Sum", 13, [M, None, M], {}, 1),
+    "a term of a mean is left out": ("Mean", 13, [None], {}, 1),
+    "a first operand is left out": ("Min", 13, [None, M], {}, 1),
+    "a last operand is left out": ("Max", 13, [M, None], {}, 1),
+    "a condition is left out": ("Compress", 11, [M, None], {}, 1),
+    "Celu of two": ("Celu", 12, [M, M], {}, 1),
+    "LeakyRelu of two": ("LeakyRelu", 16, [M, M], {}, 1),
+    "IsInf of two": ("IsInf", 20, [M, M], {}, 1),
+    "TopK of three": ("TopK", 11, [M, ints(1), M], {}, 2),
+    "a range without a step": ("Range", 11, [np.zeros((), np.int64), np.ones((), np.int64)], {}, 1),
+    "a range of bfloat16": (
+        "Range", 11, [np.zeros((), helper.tensor_dtype_to_np_dtype(TensorProto.BFLOAT16))] * 3, {}, 1),
+    "no groups": ("GroupNormalization", 21, [X, (4,), (4,)], {"num_groups": 0}, 1),
+    "no heads": ("Attention", 23, [("B", "S", 8)] * 3, {"q_num_heads": 0, "kv_num_heads": 0}, 1),
+    "keys of low rank": ("Attention", 23, [ATTENTION[0], ("T",), ATTENTION[2]], {}, 1),
+    "queries in the place of a mask": (
+        "Attention", 23, [np.zeros((4, 4), bool), ATTENTION[1], ATTENTION[2], ATTENTION[0]], {}, 1),
+    "no kernel": ("MaxUnpool", 11, [("N", 1, 4), np.zeros((2, 1, 4), np.int64)], {}, 1),
+    "an equation with an operand that is left out": ("Einsum", 12, [M, None], {"equation": "ij,jk->ik"}, 1),
+    "an output shape of 1 for two axes": (
+        "ConvTranspose", 11, [("N", 2, 8, 8), (2, 3, 3, 3)], {"output_shape": [1]}, 1),
+    "a scale in the place of the images": (
+        "QLinearConv", 10, [np.ones((), np.float32), ints(1, dtype="uint8"), *[np.ones((), np.uint8)] * 6], {}, 1),
+    "weights in the place of lengths": ("LSTM", 14, [(2, 1, 3), (1, 8, 3), (1, 8, 2), None, M], {"hidden_size": 2}, 1),
+    "a window of -2 channels": ("LRN", 13, [X], {"size": -2}, 1),
+    "an exponent of 3": ("LpNormalization", 22, [M], {"p": 3}, 1),
+    "fmod of 2": ("Mod", 13, [ints(1), ints(2)], {"fmod": 2}, 1),
+    "a mode of version 20 before it": ("GridSample", 16, [X, ("N", 5, 5, 2)], {"mode": "linear"}, 1),
+    "a mode of version 16 after it": ("GridSample", 20, [X, ("N", 5, 5, 2)], {"mode": "bilinear"}, 1),
+    "attributes that became inputs": ("Clip", 11, [M], {"min": 0.0, "max": 1.0}, 1),
+    "axes that became an input": ("Squeeze", 13, [("N", 1)], {"axes": [1]}, 1),
+    "an attribute of another type": ("Softmax", 13, [M], {"axis": 1.0}, 1),
+    "an attribute that is missing": ("Concat", 13, [M, M], {}, 1),
+    "an attribute of no version": ("Relu", 14, [M], {"slope": 1.0}, 1),
+    "an operator that was taken away": ("Upsample", 10, [X, np.ones(4, np.float32)], {}, 1),
+    "an element type of a later version": ("Relu", 13, [ints(1, dtype="int32")], {}, 1),
+    "operands of two types": ("Add", 14, [M, np.ones((1, 1))], {}, 1),
+    "outputs that it does not have": ("MaxPool", 12, [X], {"kernel_shape": [2, 2]}, 3),
+    "a cell without enough activations": (
+        "GRU", 14, [(2, 1, 3), (2, 6, 3), (2, 6, 2)],
+        {"hidden_size": 2, "direction": "bidirectional", "activations": ["Sigmoid", "Tanh"]}, 1),
+}  # fmt: skip
+"""onnxruntime 1.32 refuses each of these, or ends its process (the sums without an operand)."""
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_a_node_that_does_not_follow_its_schema_is_refused_by_name(tmp_path: Path, case: str) -> None:
+    op, opset, inputs, attributes, outputs = WRONG[case]
+    with pytest.raises((sl.FormatError, sl.ShapeError)) as caught:
+        sl.read_model(written(tmp_path / "m.onnx", op, opset, inputs, attributes, outputs))
+    assert f"in: node 'it', {op}" in "\n".join([str(caught.value), *getattr(caught.value, "__notes__", [])])
+
+
+RUN: dict[str, tuple[str, int, list[Any], dict[str, Any], int]] = {
+    "keepdims of 2": ("ReduceSum", 13, [M], {"keepdims": 2}, 1),
+    "a transpose of 2": ("Gemm", 13, [(2, 3), (2, 3)], {"transA": 2}, 1),
+    "axes twice": ("ReduceSum", 11, [(2, 3)], {"axes": [1, 1]}, 1),
+    "a condition that is too long": ("Compress", 11, [(3, 2), np.ones(5, bool)], {"axis": 0}, 1),
+    "the exponent 0": ("GlobalLpPool", 2, [X], {"p": 0}, 1),
+    "an attribute that a runtime keeps for itself": ("Relu", 14, [M], {"__layout": 1}, 1),
+    "groups by version 18": ("GroupNormalization", 18, [X, (2,), (2,)], {"num_groups": 2}, 1),
+}
+"""onnxruntime 1.32 runs each of these, of which the standard says nothing, or what it says was taken back."""
+
+
+@pytest.mark.parametrize("case", RUN)
+def test_what_a_runtime_runs_is_read(tmp_path: Path, case: str) -> None:
+    op, opset, inputs, attributes, outputs = RUN[case]
+    path = written(tmp_path / "m.onnx", op, opset, inputs, attributes, outputs, constants=(1,))
+    assert list(sl.read_model(path).outputs) == ["y0"]
+
+
+def test_a_flag_that_is_no_truth_value_leaves_the_shape_open(tmp_path: Path) -> None:
+    path = written(tmp_path / "m.onnx", "Reshape", 14, [(2, 3, 4), ints(1, 0, 4, 2)], {"allowzero": -1}, constants=(1,))
+    assert sl.read_model(path).outputs["y0"].rank is None  # onnx infers (1, 0, 4, 2), onnxruntime makes (1, 3, 4, 2)
+
+
+IMAGE = np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4)
+SPECIAL = np.array([np.inf, -np.inf, np.nan], np.float32)
+BY_VERSION: dict[str, tuple[str, int, list[Any], dict[str, Any], Any]] = {
+    "Resize of version 10 reads at the place itself, up where it shrinks": (
+        "Resize", 10, [IMAGE, np.float32([1, 1, 0.5, 1.5])], {},
+        [[[[0, 0, 1, 2, 2, 3], [8, 8, 9, 10, 10, 11]]]]),
+    "Resize of version 10 rounds up along an axis that becomes shorter": (
+        "Resize", 10, [np.float32([[10, 11, 12, 13, 14]]), np.float32([1, 0.75])], {}, [[10, 12, 13]]),
+    "Upsample of version 9 rounds down": (
+        "Upsample", 9, [np.float32([[0, 1, 2, 3]]), np.float32([1, 1.5])], {}, [[0, 0, 1, 2, 2, 3]]),
+    "DFT of version 17 has axis 1 where none is given": (
+        "DFT", 17, [np.float32([[[[1], [2]], [[3], [4]]]])], {},
+        [[[[4, 0], [6, 0]], [[-2, 0], [-2, 0]]]]),
+    "Clip of version 6 has the largest float32 as its limit": (
+        "Clip", 6, [SPECIAL], {}, [3.4028234663852886e38, -3.4028234663852886e38, np.nan]),
+    "Softmax of version 11 is over all axes from 1 on": (
+        "Hardmax", 11, [np.float32([[[1, 2], [4, 3]]])], {}, [[[0, 0], [1, 0]]]),
+    "Hardmax of version 13 is over the last axis": (
+        "Hardmax", 13, [np.float32([[[1, 2], [4, 3]]])], {}, [[[0, 1], [1, 0]]]),
+    "the sign of NaN": ("Sign", 13, [SPECIAL], {}, [1, -1, np.nan]),
+    "integers shrink as real numbers do": (
+        "Shrink", 9, [ints(-2, -1, 0, 1, 2)], {"bias": 1.5, "lambd": 1.0}, [0, 0, 0, 0, 0]),
+    "the determinant of narrow floats": ("Det", 22, [np.float16([[2, 1], [1, 3]])], {}, 5),
+    "one scale has no axis": (
+        "QuantizeLinear", 18, [np.float32([[-0.5, 1.375, 0.0]]), np.float32([0.625]), np.int8([1])], {"axis": -3},
+        [[0, 3, 1]]),
+}  # fmt: skip
+"""What onnxruntime 1.32 computes, by opset (and ``onnx.reference``, where it has the version)."""
+
+
+@pytest.mark.parametrize("case", BY_VERSION)
+def test_each_version_has_its_own_meaning_and_defaults(tmp_path: Path, case: str) -> None:
+    op, opset, inputs, attributes, expected = BY_VERSION[case]
+    path = written(tmp_path / "m.onnx", op, opset, inputs, attributes, constants=(1, 2))
+    y = sl.read_model(path).outputs["y0"]
+    made = sl.interpret(y, inputs[0])
+    np.testing.assert_allclose(made.astype(np.float64), np.float64(expected), rtol=1e-6, atol=1e-6)
+
+
+def test_a_version_is_not_another_one(tmp_path: Path) -> None:
+    sides = [
+        written(tmp_path / "10.onnx", "Resize", 10, [(1, 1, "H", "W"), np.float32([1, 1, 1.5, 1.5])], constants=(1,)),
+        written(
+            tmp_path / "11.onnx", "Resize", 11,
+            [(1, 1, "H", "W"), np.zeros(0, np.float32), np.float32([1, 1, 1.5, 1.5])], constants=(1, 2),
+        ),
+    ]  # fmt: skip
+    assert sl.verify(*sides).verdict is not sl.Verdict.PROVED
+    x = [("A", "B", "C", 1)]
+    sides = [
+        written(tmp_path / "1.onnx", "DFT", 17, x),
+        written(tmp_path / "2.onnx", "DFT", 17, x, {"axis": 2}),
+        written(tmp_path / "3.onnx", "DFT", 17, x, {"axis": 1}),
+    ]
+    assert sl.verify(sides[0], sides[1]).verdict is not sl.Verdict.PROVED
+    assert sl.verify(sides[0], sides[2]).verdict is sl.Verdict.PROVED
+    half = written(tmp_path / "half.onnx", "DFT", 17, [("A", 8, "C", 1)], {"onesided": 1})
+    assert str(sl.read_model(half).outputs["y0"].shape) == "(A, 5, C, 2)"
+
+
+def test_a_batch_normalization_of_version_9_with_all_outputs_trains(tmp_path: Path) -> None:
+    inputs = [("N", 2, "H"), *[(2,)] * 4]
+    plain = written(tmp_path / "1.onnx", "BatchNormalization", 9, inputs)
+    trains = written(tmp_path / "5.onnx", "BatchNormalization", 9, inputs, outputs=5)
+    y = sl.read_model(trains).outputs["y0"]
+    assert y.body is not None
+    assert y.body.function is None  # an opaque function, of the shape of the input
+    assert sl.read_model(plain).outputs["y0"].shape == y.shape
+
+
+def test_constants_are_computed_in_their_own_types(tmp_path: Path) -> None:
+    path = written(tmp_path / "m.onnx", "Add", 14, [np.int8([100]), np.int8([100])], constants=(0, 1))
+    made = sl.read_model(path).outputs["y0"]
+    assert (made.dtype, sl.interpret(made).tolist()) == (np.int8, [-56])
+    path = written(
+        tmp_path / "n.onnx", "Cast", 25, [np.float16([1.1, 2])], {"to": TensorProto.FLOAT8E8M0}, constants=(0,)
+    )
+    assert sl.interpret(sl.read_model(path).outputs["y0"]).astype(np.float32).tolist() == [2, 2]
+
+
+def test_a_schema_says_what_may_be_left_out() -> None:
+    clip, total = schema_of("Clip", 13, ""), schema_of("Sum", 13, "")
+    assert clip is not None
+    assert total is not None
+    assert [i.optional for i in clip.inputs] == [False, True, True]
+    assert [i.optional for i in total.inputs] == [False]
+    assert schema_of("Clip", 13, "nobody") is None
