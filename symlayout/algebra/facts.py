@@ -229,9 +229,9 @@ class Facts(Divisions):
         These are the equations, the remainders that they leave, and the period.  There are no equations if *e* is none
         about a remainder.
         """
-        if (first := remainder_equation(e, self.definitions)) is None:
+        first, *known = [remainder_equation(self.to_user(each)[0], self.definitions) for each in (e, *self.equations)]
+        if first is None:
             return [], [], 1
-        known = [remainder_equation(equation, self.definitions) for equation in self.equations]
         equations = [first, *(each for each in known if each is not None and each.base == first.base)]
         return equations, *common_remainders(equations, self.reduce(first.base))
 

@@ -144,14 +144,26 @@ def _candidates(facts: Facts, rest: Extent, k: Extent) -> Iterator[Extent]:
             yield from seen
     if isinstance(rest, Poly):
         for name, (n, d) in facts.floors.items():
-            moved = rest - n if d == k else 0
-            if isinstance(k, int) and isinstance(moved, int) and moved and not is_digital(name, facts):
-                yield from (symbol(name) + moved // k, symbol(name) + moved // k + 1)
+            if d != k or is_digital(name, facts):
+                continue
+            q, near, opposite = symbol(name), _multiple_and_number(rest - n, k), _multiple_and_number(-1 - rest - n, k)
+            if near is not None and isinstance(k, int):
+                yield from (q + near[0], q + near[0] + 1)
+            if opposite is not None and opposite[1] == 0:
+                yield -1 - opposite[0] - q  # floor((-1 - n)/k) = -1 - floor(n/k)
         for fact in facts.known:
             if any(name in facts.bounded for name in fact.names & rest.names):
                 suggested = exact_quotient(rest - fact, k)
                 if suggested is not None and suggested not in (0, 1, -1):
                     yield suggested
+
+
+def _multiple_and_number(e: Extent, k: Extent) -> tuple[Extent, int] | None:
+    """Return ``(s, number)`` with ``e = k*s + number``, if *k* divides all else; for an int *k* with ``number < k``."""
+    number = terms_of(e).get((), 0)
+    number = number % k if isinstance(k, int) else number
+    whole = exact_quotient(e - number, k)
+    return None if whole is None else (whole, number)
 
 
 def _divide_terms(e: Extent, k: Extent) -> tuple[Extent, Extent]:

@@ -6,14 +6,15 @@ makes the goal least, and subtracts multiples of known facts.  A proof is a `Der
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Callable, Iterator, Set
 from itertools import islice, product
-from math import gcd
+from math import gcd, prod
 from typing import NamedTuple
 
 from symlayout.algebra.all_points import points_of
 from symlayout.algebra.derivation import Derivation, Factor
 from symlayout.algebra.fact_store import DIGIT, drop
+from symlayout.algebra.linear_programs import least_by_facts
 from symlayout.algebra.polynomial import (
     Extent,
     Monomial,
@@ -33,6 +34,8 @@ _SEARCH_STEPS = 200  # a search gives up after so many goals
 _POINTS = 5_000  # evaluating so many points costs as much as one goal
 _SHORT = 8  # a goal costs one unit of effort, and one more for each so many terms
 _MOST_PAIRS = 2_000  # most pairs of terms to compare for one fact and goal
+_MOST_LINEAR = 2_000  # most terms of the facts that one linear program holds
+_LINEAR_UPDATES = 100  # computing so many coefficients costs as much as one goal
 
 
 class Quotient(NamedTuple):
@@ -141,6 +144,7 @@ class Inequalities(Samples):
         attempts = (
             (self._prove, 0),
             (self._at_all_points, 0),
+            (self._by_linear_facts, 4),
             (self._by_facts_first, 2),
             (self._prove, 1),
             (self._prove, 3),
@@ -160,6 +164,61 @@ class Inequalities(Samples):
             return None
         self._steps = 1 + points.count // _POINTS
         return Derivation(e, points=points) if points.hold(e) else None
+
+    def _by_linear_facts(self, e: Extent, cases: int) -> Derivation | None:
+        """Prove ``e >= 0`` by a sum of multiples of facts, each of them a sum of monomials; maxima take *cases*."""
+        if isinstance(e, int):
+            return Derivation(e) if e >= 0 else None
+        if self._refuted(e):
+            return None
+        facts = self.facts_around(e)
+        lows = {m: low for f in (e, *facts) for m in f.terms if (low := self._low_of(m)) is not None}
+        found = least_by_facts(e.terms, [f.terms for f in facts], lows, 0)
+        self._steps += 1 + found.updates // _LINEAR_UPDATES
+        if (best := found.best) is not None and best.least >= 0:
+            products = [(times, facts[number]) for number, times in best.factors]
+            rest = best.scale * e + (best.scale - 1) - sum((times * fact for times, fact in products), 0)
+            return Derivation(e, ((1, rest), *products), best.scale)
+        return self._either(e, lambda part: self._by_linear_facts(part, cases - 1)) if cases else None
+
+    def facts_around(self, e: Poly) -> list[Poly]:
+        """Return what is >= 0 and shares monomials with *e*, directly or through others: facts and definitions."""
+        if not self.known and e.names.isdisjoint(self.bounded):
+            return []
+        places: dict[Monomial, list[Poly]] = {}
+        for fact in self.known:
+            for monomial in fact.terms:
+                places.setdefault(monomial, []).append(fact)
+        found: dict[Poly, None] = {}
+        todo, seen, terms = list(e.terms), set[Monomial]([()]), 0
+        for monomial in todo:  # grows in the loop
+            if monomial in seen or terms > _MOST_LINEAR:
+                continue
+            seen.add(monomial)
+            for fact in (*places.get(monomial, ()), *self._ends_of(monomial)):
+                if fact not in found:
+                    found[fact] = None
+                    terms += len(fact.terms)
+                    todo += fact.terms
+        return list(found)
+
+    def _ends_of(self, monomial: Monomial) -> Iterator[Poly]:
+        """Yield what the upper bound and the definition of a single symbol say, as polynomials that are >= 0."""
+        if len(monomial) != 1:
+            return
+        (name,) = monomial
+        if (high := self.high.get(name)) is not None:
+            yield high - symbol(name)  # type: ignore[misc]
+        if name in self.floors:
+            form = self._form(name)
+            yield from (end for end in (form.below, form.above) if isinstance(end, Poly))
+
+    def _low_of(self, monomial: Monomial) -> int | None:
+        """Return a lower bound of a monomial that is evident at the lower bounds of its symbols."""
+        if len(monomial) == 1:
+            return self.low.get(monomial[0])
+        lows = [low for name in monomial if (low := self.low.get(name)) is not None and low >= 0]
+        return prod(lows) if monomial and len(lows) == len(monomial) else None
 
     def _by_one_fact(self, e: Poly) -> Derivation | None:
         """Prove ``e >= 0`` by one known fact whose difference from *e* is evidently >= 0."""
@@ -220,7 +279,7 @@ class Inequalities(Samples):
             for bound in self._lower_bounds(e, name, depth):
                 if (proof := self._prove(bound.bound, depth)) is not None:
                     return Derivation(e, ((1, proof), *bound.products), bound.scale)
-        if (cases := self._either(e, depth)) is not None:
+        if (cases := self._either(e, lambda part: self._prove(part, depth))) is not None:
             return cases
         if depth > 0:
             for bound in self._without_facts(e):
@@ -247,15 +306,15 @@ class Inequalities(Samples):
             if split is not None and split[0] == sign:
                 yield split[1], self.reduce(split[1] + self.definitions[name].right * sign)
 
-    def _either(self, e: Poly, depth: int) -> Derivation | None:
+    def _either(self, e: Poly, prove: Callable[[Extent], Derivation | None]) -> Derivation | None:
         """Prove ``e >= 0`` by cases, if *e* mentions a ``max(0, s)``: with 0 in its place, and with *s*."""
         name = next((n for n in sorted(e.names & self.definitions.keys()) if self.definitions[n].form == "max"), None)
         if name is None:
             return None
-        zero = self._prove(substitute(e, {name: 0}), depth)
+        zero = prove(substitute(e, {name: 0}))
         if zero is None:
             return None
-        other = self._prove(self.reduce(substitute(e, {name: self.reduce(self.definitions[name].right)})), depth)
+        other = prove(self.reduce(substitute(e, {name: self.reduce(self.definitions[name].right)})))
         return None if other is None else Derivation(e, ((1, zero), (1, other)), maximum=name)
 
     def _without_facts(self, e: Poly) -> Iterator[_Bound]:

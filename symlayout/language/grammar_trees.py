@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from symlayout.errors import FormatError
+from symlayout.language import sympy_bridge
 from symlayout_codegen.values import Value
 
 
@@ -77,6 +78,13 @@ class Chain(Value):
         return self.first, self.rest
 
 
+class Call(Value):
+    """A function of sums, such as ``max(a, b)``: *name* is a row of `sympy_bridge.FUNCTIONS`."""
+
+    name: str
+    arguments: tuple[Tree, ...]
+
+
 class Group(Value):
     """A list ``[a, b]``, or a tuple ``(a, b)``."""
 
@@ -96,7 +104,7 @@ class Dots(Value):
     """``...`` of an index."""
 
 
-Tree = Int | Constant | Name | Unknown | Range | Negative | Power | Chain | Group | Slice | Dots
+Tree = Int | Constant | Name | Unknown | Range | Negative | Power | Chain | Call | Group | Slice | Dots
 
 
 class ParsedStep(Value):
@@ -181,6 +189,8 @@ def evaluate(tree: Tree, names: Mapping[str, Any], *, fractions: bool = False) -
             return -within(operand)
         case Power(base, exponent):
             return within(base) ** exponent
+        case Call(name, arguments):
+            return sympy_bridge.applied(name, [evaluate(part, names, fractions=True) for part in arguments])
         case Group(items, is_tuple):
             values = [within(item) for item in items]
             return tuple(values) if is_tuple else values
@@ -213,7 +223,7 @@ def _names(tree: Tree) -> Iterator[Name]:
         case Slice(start, stop, step):
             for part in (start, stop, step):
                 yield from () if part is None else _names(part)
-        case Group(items):
+        case Group(items) | Call(_, items):
             for item in items:
                 yield from _names(item)
         case Chain(first, rest):

@@ -10,7 +10,7 @@ not in the grammar raises a `FormatError` that points at the position.
     dim    : sum | name ">=" int | name "<=" int | int "<=" name ["<=" int]
     sum    : term (("+" | "-") term)*
     term   : factor (("*" | "/" | "//" | "%") factor)*
-    factor : "-" factor | atom ["**" int]
+    factor : "-" factor | atom ["**" int] | function "(" sum ("," sum)* ")"
     step   : opname ["(" [argument ("," argument)* [","]] ")"] | "[" index ("," index)* "]"
     opname : [framework ":"] name ["-" version]
     index  : "..." | "None" | dim | [sum] ":" [sum] [":" [sum]]
@@ -23,9 +23,10 @@ not in the grammar raises a `FormatError` that points at the position.
 ``/`` is exact division, ``//`` and ``%`` are floor division and its remainder.  A range ``lo..hi``
 includes both ends; ``lo..`` is unbounded.  A bound such as ``b>=1`` may be written at any occurrence of the dim and
 holds for all of them.  The attributes in `WORDS` take a bare word (``mode=DCR``); every other name is a dim.  In a
-layout, ``_4`` is the number 4, as C++ prints it.
+layout, ``_4`` is the number 4, as C++ prints it.  The functions are those of `sympy_bridge.FUNCTIONS`: ``max``,
+``min``, ``ceil``, ``floor``, ``ceil_div(n, d)``, ``mod(n, d)`` and other spellings of these.
 
-The grammar has no calls of functions inside expressions, no ``!=`` and no comments.
+The grammar has no ``!=`` and no comments.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from symlayout.language.grammar_trees import (
+    Call,
     Chain,
     Comparison,
     Constant,
@@ -54,6 +56,7 @@ from symlayout.language.grammar_trees import (
     names_of,
 )
 from symlayout.language.read_tokens import TokenReader
+from symlayout.language.sympy_bridge import FUNCTIONS
 
 __all__ = ["evaluate", "names_of", "parse_layout", "parse_relations", "parse_shape", "parse_step"]
 
@@ -378,9 +381,7 @@ class _TextParser(TokenReader):
         while self.token.text in signs:
             self._check_number(operands[-1])
             taken.append(self.take().text)
-            self._quotients += taken[-1] in ("/", "//", "%")
-            if self._quotients > MAX_QUOTIENTS:
-                raise self.error(f"{self.form} has at most {MAX_QUOTIENTS} divisions")
+            self._count_quotient(taken[-1] in ("/", "//", "%"))
             operands.append(operand())
         if not taken:
             return operands[0]
@@ -435,6 +436,8 @@ class _TextParser(TokenReader):
             return Constant(float(self.take().text))
         if token.text in CONSTANTS and in_step:
             return Constant(CONSTANTS[self.take().text])
+        if token.text in FUNCTIONS and self.scan(token.position + len(token.text)).text == "(":
+            return self._call()
         if token.kind == "name" and token.text not in CONSTANTS and token.text != "None":
             self._names.add(token.text)
             if len(self._names) > MAX_NAMES:
@@ -443,6 +446,27 @@ class _TextParser(TokenReader):
         if self.accept("("):
             return self._parenthesis(in_step)
         raise self.unexpected(_DIM)
+
+    def _call(self) -> Tree:
+        """Read a function of sums; the current token is its name."""
+        start, name = self.token, self.take().text
+        self.expect("(")
+        _, least, most = FUNCTIONS[name]
+        arguments = self.items(")", self.sum)
+        for argument in arguments:
+            self._check_number(argument)
+        if len(arguments) < least or (most is not None and len(arguments) > most):
+            self.token = start
+            count = f"{least} or more" if most is None else str(least)
+            raise self.error(f"{name} takes {count} arguments, not {len(arguments)}")
+        self._count_quotient(name not in ("max", "min"))
+        return Call(name, tuple(arguments))
+
+    def _count_quotient(self, is_one: bool) -> None:
+        """Count a division; raise `FormatError` beyond the limit."""
+        self._quotients += is_one
+        if self._quotients > MAX_QUOTIENTS:
+            raise self.error(f"{self.form} has at most {MAX_QUOTIENTS} divisions")
 
     def _parenthesis(self, in_step: bool) -> Tree:
         """Read the rest of an expression in parentheses, or of a tuple in a step.  ``(`` has been taken."""

@@ -168,13 +168,20 @@ def fold_remainders(e: Extent, facts: Facts) -> tuple[Extent, dict[str, tuple[Ex
     """
     remainders: dict[str, tuple[Extent, Extent]] = {}
     for name in reversed(facts.bounded):
-        if not isinstance(e, Poly) or name not in facts.floors or name in facts.definitions or name not in names_of(e):
+        if not isinstance(e, Poly) or name not in facts.floors or name not in names_of(e):
             continue
-        for n, d in (*(q[:2] for q in facts.coarsens(e, name)), facts.floors[name]):
+        ways = [*(q[:2] for q in facts.coarsens(e, name)), facts.floors[name]]
+        if (defined := facts.definitions.get(name)) is not None:
+            ways.append((defined.left, defined.right))
+        for n, d in ways:
             split = coefficient_of(e, name)
             factor = 0 if split is None else _times(-split[0], d)
-            candidate = e - factor * (n - d * symbol(name))
-            if factor != 0 and len(terms_of(candidate)) < len(e.terms):
+            rest = e - factor * (n - d * symbol(name))
+            others = [(rest, n, factor)]
+            if defined is not None:  # n % d = d - 1 - (-1 - n) % d
+                others.append((rest + factor * (d - 1), -1 - n, -factor))
+            candidate, n, factor = min(others, key=lambda other: len(terms_of(other[0])))
+            if factor != 0 and len(terms_of(candidate)) + (defined is not None) < len(e.terms):
                 remainder = f"{_REMAINDER}{name}"
                 remainders[remainder] = (n, d)
                 e = candidate + factor * symbol(remainder)
@@ -218,6 +225,7 @@ def _fold_polynomial(e: Extent, facts: Facts) -> Sum:
         sign, rest, k, name = clamped
         least = atom(Apply("min", (fold_fixed(k, facts), _fold_symbol(name, facts))))
         return (least if sign == 1 else -least) + fold_fixed(rest, facts)
+    e, remainders = fold_remainders(e, facts)
     for name in sorted(names_of(e) & facts.definitions.keys()):
         d = facts.definitions[name]
         if d.form == "floor" and terms_of(d.left).get((), 0) == -1:  # floor((n - 1)/d) + 1 = ceil(n/d)
@@ -227,7 +235,9 @@ def _fold_polynomial(e: Extent, facts: Facts) -> Sum:
     for monomial, c in terms_of(e).items():
         term = number(c)
         for name in monomial:
-            term = term * _fold_symbol(name, facts)
+            parts = remainders.get(name)
+            folded = None if parts is None else atom(Apply("%", tuple(fold_fixed(part, facts) for part in parts)))
+            term = term * (folded or _fold_symbol(name, facts))
         terms += term.terms
     return collected(terms)
 

@@ -11,7 +11,8 @@ import itertools
 import operator
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from symlayout.algebra import floor_normal_form
@@ -246,7 +247,8 @@ def _require_positive(divisor: Extent, e: Any, facts: Facts, what: str) -> None:
     if divisor == 0:
         raise ShapeError(f"{what} {shortened(str(e))} divides by 0", "non_divisible")
     if not facts.positive(divisor):
-        facts.require_nonnegative(divisor - 1, "non_divisible", what)
+        rule = f"{shortened(str(e))} divides by {facts.spell(divisor)}, and a divisor is at least 1"
+        facts.require_nonnegative(divisor - 1, "non_divisible", what, rule=rule)
 
 
 def _record_of(e: Any) -> Dim:
@@ -315,13 +317,42 @@ def _rounded(e: Any, facts: Facts, what: str) -> Extent:
     values = [facts.divide(n, d, "non_divisible", what) for n, d in parts]
     if isinstance(e, sympy.Mod):
         _require_positive(values[1], e, facts, what)
-        n, d = facts.reduce(values[0]), facts.reduce(values[1])
-        if not isinstance(n, Poly) or not isinstance(d, int):
-            return facts.reduce(n - d * _floor(facts, n, d))
-        nearest = {m: (c + (d - 1) // 2) % d - (d - 1) // 2 if m else c for m, c in n.terms.items()}
-        near = collapse({m: c for m, c in nearest.items() if c})
-        return facts.reduce(near - d * _floor(facts, near, d))  # near is n up to multiples of d
+        n, d = map(facts.reduce, values)
+        return facts.reduce(n - d * _floor(facts, n, d))
     return functools.reduce(facts.minimum if isinstance(e, sympy.Min) else facts.maximum, values)
+
+
+FUNCTIONS: Mapping[str, tuple[str, int, int | None]] = {
+    "max": ("max", 1, None), "Max": ("max", 1, None), "min": ("min", 1, None), "Min": ("min", 1, None),
+    "ceil": ("ceiling", 1, 1), "ceiling": ("ceiling", 1, 1), "floor": ("floor", 1, 1),
+    "ceil_div": ("ceiling", 2, 2), "floordiv": ("floor", 2, 2), "mod": ("%", 2, 2), "Mod": ("%", 2, 2),
+}  # fmt: skip
+"""The functions that texts may call: what each is, and its least and most arguments (None: no limit).
+
+A function has the names that this package, SymPy and JAX print.
+"""
+
+
+def applied(name: str, values: Sequence[Any]) -> Any:
+    """Return a function of `FUNCTIONS` at *values*: ints, fractions and SymPy expressions.
+
+    >>> applied("max", [3, 5]), applied("ceil_div", [7, 2]), applied("ceil", [dim("a") / 2])
+    (5, 4, ceiling(a/2))
+    """
+    import sympy
+
+    form, *_ = FUNCTIONS[name]
+    parts = [sympy.Rational(v.numerator, v.denominator) if isinstance(v, int | Fraction) else v for v in values]
+    if form in ("max", "min"):
+        return extreme(form, parts)
+    if len(parts) == 2 and parts[1] == 0:
+        raise FormatError(f"{name}({parts[0]}, 0) divides by zero")
+    if form == "%":
+        found = parts[0] % parts[1]
+    else:
+        ratio = parts[0] / parts[1] if len(parts) == 2 else parts[0]
+        found = sympy.floor(ratio) if form == "floor" else sympy.ceiling(ratio)
+    return int(found) if found.is_Integer else found
 
 
 def _floor(facts: Facts, n: Extent, d: Extent) -> Extent:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from functools import lru_cache
 
-from symlayout.language.readable import Apply, Factor, Sum
+from symlayout.algebra.facts import Facts
+from symlayout.algebra.polynomial import Extent
+from symlayout.language.readable import Apply, Factor, Sum, fold_fixed
 
 
 def spell(e: Sum) -> str:
@@ -18,6 +20,13 @@ def spell(e: Sum) -> str:
         return _spelled(e)
     except RecursionError:
         return "..."
+
+
+def spell_extent(e: Extent, facts: Facts) -> str:
+    """Return an extent as text that a shape may have: floors, remainders and maxima as a person writes them."""
+    if isinstance(e, int) or e.names.isdisjoint(facts.definitions):
+        return facts.spell(e)
+    return spell(fold_fixed(facts.reduce(e), facts))
 
 
 def _spelled(e: Sum) -> str:

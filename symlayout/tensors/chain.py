@@ -12,6 +12,7 @@ from symlayout.algebra.facts import Dim, Facts, Interval, Requirement
 from symlayout.algebra.polynomial import Extent, names_of, product
 from symlayout.errors import ArrayError, ShapeError, one_line
 from symlayout.language import sympy_bridge
+from symlayout.language.to_text import spell_extent
 from symlayout.tensors.declaration import Body, Declared, Operand
 from symlayout.tensors.requirements import bounds, requirements
 
@@ -364,7 +365,7 @@ class Tensor:
 
     def __repr__(self) -> str:
         dtype = "" if self.dtype is None else f", dtype={self.dtype}"
-        shape = ", ".join(self.facts.spell(e) for e in self.extents)
+        shape = ", ".join(spell_extent(e, self.facts) for e in self.extents)
         return f"Tensor({one_line(self.name)}: ({shape}{',' if self.rank == 1 else ''}){dtype})"
 
 

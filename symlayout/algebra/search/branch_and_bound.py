@@ -12,10 +12,11 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Iterator
 from itertools import count
-from math import gcd, inf
+from math import gcd, inf, prod
 
 from symlayout.algebra.facts import Facts, Requirement
-from symlayout.algebra.polynomial import Extent, Poly, evaluate, names_of, symbol
+from symlayout.algebra.linear_programs import least_by_facts
+from symlayout.algebra.polynomial import Extent, Monomial, Poly, evaluate, names_of, symbol
 from symlayout.algebra.search.box_bounds import (
     Bound,
     Box,
@@ -36,6 +37,7 @@ _ROUNDS = 8  # passes over the constraints in one box
 _FEW, _MANY = (2, 32), (3, 64)  # constraints to subtract from the expression, and forms to keep
 _MOST_FREE = 40  # a search over more symbols is not tried
 _PATIENCE = 60, 15  # boxes without a bound before the search with few, or with many, constraints gives up
+_LINEAR = 2_000, 4  # most terms of a linear program, and most maxima that it takes by cases
 _FIRST_CUT = 8  # values that the first cut takes off an unbounded side
 
 
@@ -125,14 +127,19 @@ class PointSearch:
         constant = e.terms.get((), 0)
         common = gcd(*(c for m, c in e.terms.items() if m))  # e - constant is a multiple of it
         best: Bound = inf
+        is_linear = False  # whether a linear program found a bound that the box does not give
         todo: list[tuple[Bound, int, int, Box]] = []
 
         def look(box: Box | None, depth: int) -> None:
-            nonlocal best
+            nonlocal best, is_linear
             if box is None:
                 return
             self._work += weight
             bound = max(b.least(box) for b in below)
+            if bound < best and (is_linear or box is self._start) and (by_facts := self._linear_least(e, box)) > bound:
+                if by_facts == inf:
+                    return
+                bound, is_linear = by_facts, True
             if abs(bound) != inf:
                 bound = constant - (constant - bound) // common * common
             if bound < best:
@@ -150,6 +157,36 @@ class PointSearch:
             for half in self._halves(box, depth):
                 look(half, depth + 1)
         return best if best <= -ENOUGH else min([best, *(bound for bound, *_ in todo)])
+
+    def _linear_least(self, e: Poly, box: Box) -> Bound:
+        """Return a lower bound of *e* in a box by the constraints as linear inequalities, or ``-inf``."""
+        facts = [s.e for s in self._constraints if s.given is None or s.given.least(box) >= 0]
+        facts += [int(high) - symbol(name) for name, (_, high) in box.items() if high != inf]  # type: ignore[misc]
+        most, cases = _LINEAR
+        if sum(len(fact.terms) for fact in facts) > most:
+            return -inf
+        within = sorted(e.names)
+        for name in within:  # grows in the loop: maxima of maxima
+            if (d := self._definitions.get(name)) is not None:
+                within += sorted((names_of(d.left) | names_of(d.right)).difference(within))
+        maxima = [name for name in within if name in self._definitions and self._definitions[name].form == "max"]
+        return self._least_by_cases(e, facts, maxima[:cases], box)
+
+    def _least_by_cases(self, e: Poly, facts: list[Poly], maxima: list[str], box: Box) -> Bound:
+        """Return the lesser one of the bounds for either value of the first of *maxima*."""
+        if maxima:
+            name, *others = maxima
+            d = self._definitions[name]
+            sides = [(d.left, d.right), (d.right, d.left)]
+            news = [(greater - less, greater - symbol(name)) for greater, less in sides]
+            parts = [
+                [e for e in new if isinstance(e, Poly)] for new in news if not isinstance(new[0], int) or new[0] >= 0
+            ]
+            return min([self._least_by_cases(e, [*facts, *part], others, box) for part in parts], default=inf)
+        lows = {m: low for f in (e, *facts) for m in f.terms if (low := _low_of(m, box)) is not None}
+        found = least_by_facts(e.terms, [f.terms for f in facts], lows)
+        self._work += found.updates
+        return inf if found.is_empty else -inf if found.best is None else found.best.least
 
     def greatest(self, e: Extent, budget: int) -> int | None:
         """Return an upper bound of *e*, as `least` returns a lower one."""
@@ -332,6 +369,14 @@ class PointSearch:
             return evaluate(solved, point) if names_of(solved) <= point.keys() else None
         d = self._definitions[name]
         return d.value(point) if names_of(d.left) | names_of(d.right) <= point.keys() else None
+
+
+def _low_of(monomial: Monomial, box: Box) -> int | None:
+    """Return a lower bound of a monomial in a box, if its symbols have one; of a product, one that is >= 0."""
+    lows = [box[name][0] for name in monomial]
+    if not lows or -inf in lows or (len(lows) > 1 and min(lows) < 0):
+        return None
+    return prod(int(low) for low in lows)
 
 
 def _weight(below: list[Below]) -> int:
