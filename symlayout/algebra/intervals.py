@@ -11,6 +11,7 @@ from symlayout.algebra.polynomial import (
     Poly,
     coefficient_of,
     evaluate,
+    factored,
     names_of,
     substitute,
     symbol,
@@ -335,15 +336,19 @@ class Intervals(System):
         return coefficient > 0 and any(self.high.get(n) is None for n in monomial)
 
     def _tighten_one(self, fact: Poly, name: str, where: str) -> bool:
-        split = coefficient_of(fact, name)
-        if split is None or name not in self.low or name in self.floors or name[0] == DIGIT:
+        if name not in self.low or name in self.floors or name[0] == DIGIT:
             return False
-        c, rest = split
+        linear = coefficient_of(fact, name)
+        c, rest = linear or factored(fact, name)
         most = self.interval(rest)[1]
         if most is None:
             return False
         c_low, c_high = self.interval(c)
         low, high = self.low[name], self.high[name]
+        if linear is None:  # c mentions the name as well: only that the name is not 0 follows
+            if c_low is not None and c_low >= 0 and most < 0 and low == 0:
+                self.raise_low(name, 1, fact, where)
+            return self.low[name] != low
         if c_low is not None and c_low >= 0 and c_high and most < 0:  # c*name >= -most > 0
             least = -(most // c_high)
             if low is None or least > low:

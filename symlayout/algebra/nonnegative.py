@@ -172,46 +172,68 @@ class Inequalities(Samples):
         if self._refuted(e):
             return None
         facts = self.facts_around(e)
-        lows = {m: low for f in (e, *facts) for m in f.terms if (low := self._low_of(m)) is not None}
-        found = least_by_facts(e.terms, [f.terms for f in facts], lows, 0)
+        terms = [fact.terms for fact, _ in facts]
+        lows = {m: low for part in (e.terms, *terms) for m in part if (low := self._low_of(m)) is not None}
+        found = least_by_facts(e.terms, terms, lows, 0)
         self._steps += 1 + found.updates // _LINEAR_UPDATES
         if (best := found.best) is not None and best.least >= 0:
-            products = [(times, facts[number]) for number, times in best.factors]
-            rest = best.scale * e + (best.scale - 1) - sum((times * fact for times, fact in products), 0)
-            return Derivation(e, ((1, rest), *products), best.scale)
-        return self._either(e, lambda part: self._by_linear_facts(part, cases - 1)) if cases else None
+            used = [(times, *facts[number]) for number, times in best.factors]
+            rest = best.scale * e + (best.scale - 1) - sum((times * fact for times, fact, _ in used), 0)
+            return Derivation(e, ((1, rest), *((times, proof) for times, _, proof in used)), best.scale)
+        if not cases:
+            return None
+        for d in dict.fromkeys(self.floors[name][1] for name in sorted(e.names & self.floors.keys())):
+            if isinstance(d, Poly) and self.holds_at_lows(d - 1):  # d*e > -d is enough
+                proof = self._by_linear_facts(self.reduce(d * e + d - 1), 0)
+                if proof is not None:
+                    return Derivation(e, ((1, proof),), d)
+        return self._either(e, lambda part: self._by_linear_facts(part, cases - 1))
 
-    def facts_around(self, e: Poly) -> list[Poly]:
-        """Return what is >= 0 and shares monomials with *e*, directly or through others: facts and definitions."""
+    def facts_around(self, e: Poly) -> list[tuple[Poly, Factor]]:
+        """Return what is >= 0 and shares monomials with *e*, directly or through others, with what proves it."""
         if not self.known and e.names.isdisjoint(self.bounded):
             return []
         places: dict[Monomial, list[Poly]] = {}
-        for fact in self.known:
-            for monomial in fact.terms:
-                places.setdefault(monomial, []).append(fact)
-        found: dict[Poly, None] = {}
+        for known in self.known:
+            for monomial in known.terms:
+                places.setdefault(monomial, []).append(known)
+        found: dict[Poly, Factor] = {}
         todo, seen, terms = list(e.terms), set[Monomial]([()]), 0
         for monomial in todo:  # grows in the loop
             if monomial in seen or terms > _MOST_LINEAR:
                 continue
             seen.add(monomial)
-            for fact in (*places.get(monomial, ()), *self._ends_of(monomial)):
-                if fact not in found:
-                    found[fact] = None
-                    terms += len(fact.terms)
+            given: list[Factor] = [*places.get(monomial, ()), *self._ends_of(monomial)]
+            for factor in given:
+                fact = factor.goal if isinstance(factor, Derivation) else factor
+                if isinstance(fact, Poly) and fact not in found:
+                    found[fact], terms = factor, terms + len(fact.terms)
                     todo += fact.terms
-        return list(found)
+        return list(found.items())
 
-    def _ends_of(self, monomial: Monomial) -> Iterator[Poly]:
-        """Yield what the upper bound and the definition of a single symbol say, as polynomials that are >= 0."""
-        if len(monomial) != 1:
+    def _ends_of(self, monomial: Monomial) -> Iterator[Factor]:
+        """Yield what the upper bound of a single symbol, and the definitions of floors, say."""
+        for name in monomial:
+            if len(monomial) == 1 and (high := self.high.get(name)) is not None:
+                yield high - symbol(name)
+            if name in self.floors:
+                form = self._form(name)
+                yield from (form.below, form.above)
+                yield from self._below_highest(name)
+
+    def _below_highest(self, name: str) -> Iterator[Derivation]:
+        """Yield that the floor *name* of one digit is at most its value at the digit's upper bound, a polynomial."""
+        n, d = self.floors[name]
+        digits = names_of(n).intersection(self.bounded)
+        digit = next(iter(digits)) if len(digits) == 1 else ""
+        split = coefficient_of(n, digit) if digit and isinstance(n, Poly) else None
+        end = self.high[digit] if digit else None
+        if split is None or not isinstance(end, Poly) or not self.holds_at_lows(split[0]):
             return
-        (name,) = monomial
-        if (high := self.high.get(name)) is not None:
-            yield high - symbol(name)  # type: ignore[misc]
-        if name in self.floors:
-            form = self._form(name)
-            yield from (end for end in (form.below, form.above) if isinstance(end, Poly))
+        top, q = self.reduce(split[1] + split[0] * end), symbol(name)
+        left = terms_of(top).get((), 0) % d if isinstance(d, int) else d - 1  # d*high + left = top
+        if (high := exact_quotient(top - left, d)) is not None:
+            yield Derivation(high - q, ((split[0], end - symbol(digit)), (1, n - d * q), (1, d - 1 - left)), d)
 
     def _low_of(self, monomial: Monomial) -> int | None:
         """Return a lower bound of a monomial that is evident at the lower bounds of its symbols."""

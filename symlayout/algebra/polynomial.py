@@ -8,6 +8,7 @@ or solves; the one division is `exact_quotient`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextvars import ContextVar
 from functools import lru_cache
 from math import gcd
 from operator import index
@@ -128,6 +129,20 @@ class Poly:
 
     __rmul__ = __mul__
 
+    def __floordiv__(self, other: Extent) -> Extent:
+        return _floor(self, other)
+
+    def __rfloordiv__(self, other: Extent) -> Extent:
+        return _floor(other, self)
+
+    def __mod__(self, other: Extent) -> Extent:
+        quotient = _floor(self, other)
+        return quotient if quotient is NotImplemented else self - other * quotient
+
+    def __rmod__(self, other: Extent) -> Extent:
+        quotient = _floor(other, self)
+        return quotient if quotient is NotImplemented else other - self * quotient
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Poly) and self.terms == other.terms
 
@@ -141,6 +156,16 @@ class Poly:
 
 
 Extent = int | Poly
+
+DIVIDED: ContextVar[Callable[[Extent, Extent], Extent] | None] = ContextVar("DIVIDED", default=None)
+"""What ``//`` of extents is, where a declaration may divide them: a system of facts has the symbol of the floor."""
+
+
+def _floor(numerator: Extent, denominator: Extent) -> Extent:
+    divided = DIVIDED.get()
+    if divided is None or not isinstance(numerator, int | Poly) or not isinstance(denominator, int | Poly):
+        return NotImplemented  # type: ignore[no-any-return]
+    return divided(numerator, denominator)
 
 
 @lru_cache(maxsize=4096)  # one object per name: its hash and text are computed once
@@ -215,6 +240,18 @@ def product(factors: Iterable[Extent]) -> Extent:
 def content(terms: Mapping[Monomial, int]) -> int:
     """Return the greatest common divisor of the coefficients; 0 if there are none."""
     return gcd(*terms.values())
+
+
+def factored(e: Poly, name: str) -> tuple[Extent, Extent]:
+    """Return ``(c, rest)`` with ``e = c*name + rest``, where *c* may mention *name*, and *rest* does not."""
+    inside, outside = {}, {}
+    for monomial, c in e.terms.items():
+        if name in monomial:
+            at = monomial.index(name)
+            inside[monomial[:at] + monomial[at + 1 :]] = c
+        else:
+            outside[monomial] = c
+    return collapse(inside), collapse(outside)
 
 
 def coefficient_of(e: Poly, name: str) -> tuple[Extent, Extent] | None:

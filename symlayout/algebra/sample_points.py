@@ -20,6 +20,7 @@ _FOUND_SAMPLES = 12  # most samples of a system with those that goals needed
 _SAMPLE_TRIALS = 24
 _REFUTE_TRIALS = 6  # trials to find a point where a goal fails
 _SAMPLE_STEPS = 8  # values to try per symbol in one trial
+_MANY = 24  # symbols of a system of which a goal's own are told apart
 _SAMPLE_TERMS = 50_000  # most terms to evaluate in one trial
 
 
@@ -85,6 +86,9 @@ class Samples(Intervals):
         that is still untried.
         """
         order = list(self.low)
+        if more and not given and len(order) > _MANY:
+            within = self._tied_to(name for e in more for name in names_of(e))
+            order = [name for name in order if name in within]
         due = self._due(order, more)
         weights = {name: sum(len(e.terms) for e in facts) for name, facts in due.items()}
         terms = 0
@@ -109,6 +113,30 @@ class Samples(Intervals):
             else:
                 return None
         return values if len(values) == len(order) else None
+
+    def _tied_to(self, names: Iterable[str]) -> set[str]:
+        """Return *names*, and all symbols that facts or definitions tie to them: the values of the others are free."""
+        parts: dict[str, set[str]] = {}
+        for e in (*self.known, *[rule.equation for rule in self.rules]):
+            group = self._made_of(names_of(e))
+            for name in list(group):
+                group |= parts.get(name, set())
+            parts.update(dict.fromkeys(group, group))
+        found = self._made_of(names)
+        return found.union(*(parts.get(name, ()) for name in found))
+
+    def _made_of(self, names: Iterable[str]) -> set[str]:
+        """Return *names* and what their definitions mention."""
+        found, todo = set[str](), list(names)
+        while todo:
+            name = todo.pop()
+            if name not in found:
+                found.add(name)
+                d = self.definitions.get(name) if name not in self.floors else None
+                within = (self.reduce(d.left), self.reduce(d.right)) if d is not None else self.terms_within(name)
+                ends = [e for e in (*within, self.high.get(name)) if isinstance(e, Poly)]
+                todo += [part for e in ends for part in e.names]
+        return found
 
     def _tried(self, name: str, trial: int, facts: Iterable[Poly], values: dict[str, int]) -> Iterator[int]:
         """Return the values to try for a symbol, of which *facts* are the last that mention it."""

@@ -231,11 +231,15 @@ def to_fraction(e: Any, facts: Facts, what: str = "value", *, rounding: bool = T
     Raises
     ------
     ShapeError
-        ``attr_dtype`` if *e* is not a rational expression in dims, ``non_divisible`` if it divides by 0.
+        ``attr_dtype`` if *e* is not a rational expression in dims, ``non_divisible`` if it divides by 0, ``budget`` if it
+        is nested too deeply.
     """
     import sympy
 
-    n, d = _fraction(sympy.Integer(e) if isinstance(e, int) else e, facts, what, rounding)
+    try:
+        n, d = _fraction(sympy.Integer(e) if isinstance(e, int) else e, facts, what, rounding)
+    except RecursionError:
+        raise ShapeError(f"{what}: the expression is nested too deeply to be read", "budget") from None
     n, d = facts.reduce(n), facts.reduce(d)
     if isinstance(d, int) and d < 0:
         n, d = -n, -d

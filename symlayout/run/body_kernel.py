@@ -140,7 +140,8 @@ class BodyKernel:
         if planned.computed:
             keys = [leaf.key for leaf in self._arguments]
             found = evaluated(planned.computed, dict(zip(keys, given, strict=True)))
-            inputs += [np.ascontiguousarray(np.broadcast_to(found[id(s)], int_extents(s))) for s in planned.computed]
+            sources = [np.broadcast_to(found[id(s)], int_extents(s)) for s in planned.computed]
+            inputs += [np.asarray(a, order="C") for a in sources]  # of a scalar, ascontiguousarray makes a vector
         plan.run(plan.native, inputs, out)
         return out
 

@@ -14,6 +14,7 @@ from symlayout.run.call_plan import check_threads
 from symlayout.run.computed_kernel import ComputedKernel
 from symlayout.run.kernel import DEFAULT_DTYPE, Kernel
 from symlayout.run.storage import BYTE, WHOLE, nibbles
+from symlayout.tensors.bind_dims import check_known
 from symlayout.tensors.chain import Tensor, not_a_tensor
 from symlayout.tensors.element_types import element_type
 from symlayout_codegen.jit.instruction_set import choose
@@ -67,7 +68,8 @@ def compile(
     ArrayError
         *dtype* is not an element type, cannot hold a fill, or differs from the tensor's, and something is computed.
     ShapeError
-        A dim's value is out of bounds or breaks a requirement; *threads* is not an integer of at least 1.
+        A dim's value is out of bounds or breaks a requirement; ``unknown_dim`` for a dim that *t* has not; *threads* is
+        not an integer of at least 1.
 
     Examples
     --------
@@ -84,6 +86,8 @@ def compile(
     if not isinstance(t, Tensor | Adjoint):
         raise not_a_tensor("compile", t)
     if dims is not None:
+        names = t.facts.dims if isinstance(t, Tensor) else t.tensor.facts.dims
+        check_known((key if isinstance(key, str) else str(key) for key in dims), names)
         t = t.subs(dims)
     packed = nibbles(dtype)
     chosen = BYTE if packed else t.dtype if dtype is None else element_type(dtype)

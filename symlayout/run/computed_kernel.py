@@ -100,7 +100,7 @@ class ComputedKernel(Kernel):
         sources = self.whole.bind(values).leaves()
         keys = [leaf.key for leaf in self.whole.arguments()]
         found = evaluated(sources, dict(zip(keys, given, strict=True)))
-        inner = [np.ascontiguousarray(np.broadcast_to(found[id(s)], int_extents(s))) for s in sources]
+        inner = [np.asarray(np.broadcast_to(found[id(s)], int_extents(s)), order="C") for s in sources]
         known = {name: v for name, v in values.items() if name in self._input.facts.dims}
         return super().__call__(*inner, out=out, dims=known, threads=threads)
 

@@ -194,7 +194,7 @@ class Kernel:
     ) -> Array:
         passed, dims = dims, {} if dims is None else dim_values(dims)
         given = match_arrays(self._input, arrays, named)
-        inputs = [a if self._storage.straight(a) else np.ascontiguousarray(a) for a in given]
+        inputs = [a if self._storage.straight(a) else np.asarray(a, order="C") for a in given]
         if out is not None:
             check_is_array(out)
         wanted = self._threads if threads is None else check_threads(threads)

@@ -10,6 +10,7 @@ from typing import Any
 
 from symlayout.algebra.polynomial import Extent, evaluate, names_of
 from symlayout.errors import InconclusiveError, ShapeError, shown
+from symlayout.tensors.bind_dims import check_known
 from symlayout.tensors.chain import Tensor
 
 MAX_CELLS = 512  # elements of the output and of each leaf in a small example
@@ -78,12 +79,13 @@ def small(
 def with_sizes(t: Tensor, dims: Mapping[Any, Any] | None) -> Example:
     """Return *t* with the given dims bound to integers, and their values by name.
 
-    Names that are not dims of *t* are ignored.
+    Names that are not dims of *t* are refused.
 
     Raises
     ------
     ShapeError
-        ``attr_dtype`` if a value is not an integer; other kinds if the sizes do not meet the requirements of *t*.
+        ``attr_dtype`` if a value is not an integer, ``unknown_dim`` for another name; other kinds if the sizes do not
+        meet the requirements of *t*.
     """
     values: dict[str, int] = {}
     if dims is not None and not isinstance(dims, Mapping):
@@ -94,7 +96,8 @@ def with_sizes(t: Tensor, dims: Mapping[Any, Any] | None) -> Example:
             values[name] = operator.index(value)
         except TypeError:
             raise ShapeError(f"the size {name} = {shown(value)} is not an integer", "attr_dtype") from None
-    return t.subs(values), {name: value for name, value in values.items() if name in t.facts.dims}
+    check_known(values, t.facts.dims)
+    return t.subs(values), values
 
 
 def illustrative_sizes(t: Tensor) -> Example:

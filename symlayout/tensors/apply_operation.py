@@ -13,6 +13,7 @@ from symlayout.errors import ArrayError, FormatError, ShapeError, SymlayoutError
 from symlayout.tensors.chain import ASSUMED, Applicable, Tensor, check_tensors
 from symlayout.tensors.declaration import UNDETERMINED, Case, Declared, Operand
 from symlayout.tensors.element_types import check_fill
+from symlayout.tensors.trial_coordinate import TrialCoordinate
 
 if TYPE_CHECKING:
     import numpy as np
@@ -129,9 +130,12 @@ def apply(
     """
     check_tensors(declaration.__name__, *inputs)
     inputs, operand = joined(declaration.__name__, inputs, (args, kwargs), values)
-    declared = declaration(operand, *args, **kwargs)
-    if not own:
-        declared = _checked(declared, operand, [x.rank for x in inputs])
+    if own:
+        declared = declaration(operand, *args, **kwargs)
+    else:
+        with operand.dividing():
+            declared = _checked(declaration(operand, *args, **kwargs), operand, [x.rank for x in inputs])
+        _try(declared, operand)
     return mapped(operand, declared, inputs, Application(declaration, args, kwargs, values or {}, own))
 
 
@@ -149,7 +153,7 @@ def _checked(declared: Any, operand: Operand, ranks: Sequence[int]) -> Declared:
         rank = ranks[case.source]
 
         def coords(*o: Any) -> Sequence[Any]:
-            found = _called(operand.where, case.coords, o)
+            found = _called(operand, case.coords, o)
             if not isinstance(found, Sequence) or isinstance(found, str) or len(found) != rank:
                 raise ShapeError(
                     f"{operand.where}: the map returns {shown(found)}, its input has {rank} axes\n"
@@ -159,18 +163,31 @@ def _checked(declared: Any, operand: Operand, ranks: Sequence[int]) -> Declared:
             return found
 
         windows = case.where
-        where = None if windows is None else lambda *o: _called(operand.where, windows, o)
+        where = None if windows is None else lambda *o: _called(operand, windows, o)
         return case._replace(coords=coords, where=where)
 
     return Declared(tuple(map(integer_or_extent, declared.domain)), tuple(map(checked, declared.cases)))
 
 
-def _called(name: str, function: Callable[..., Any], o: tuple[Any, ...]) -> Any:
+def _try(declared: Declared, operand: Operand) -> None:
+    """Call the functions of a user's map once, so that what they divide by becomes a requirement."""
+    at = [TrialCoordinate(operand)] * len(declared.domain)
+    for case in declared.cases:
+        case.coords(*at)
+        if case.where is not None:
+            case.where(*at)
+
+
+def _called(operand: Operand, function: Callable[..., Any], o: tuple[Any, ...]) -> Any:
     """Return what a function of a user's map returns of coordinates."""
+    name = operand.where
     try:
-        return function(*o)
+        with operand.dividing():
+            return function(*o)
     except SymlayoutError:
         raise
+    except ZeroDivisionError:
+        raise ShapeError(f"{name}: a function of the map divides by 0", "non_divisible") from None
     except (TypeError, ValueError, AttributeError) as error:  # SymPy refuses coordinates by ValueErrors
         raise FormatError(
             f"{name}: a function of the map fails: {error}\n"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from symlayout.algebra.polynomial import Extent, coefficient_of, evaluate, names_of, substitute
@@ -23,9 +23,10 @@ def bind_shapes(t: Tensor, shapes: Sequence[tuple[int, ...]], dims: Mapping[Any,
     ------
     ShapeError
         ``rank``, ``size_mismatch`` or ``non_divisible`` if a shape is not as declared; ``infeasible`` if a dim is
-        outside its bounds; ``unbound_dim`` if nothing determines a dim.
+        outside its bounds; ``unbound_dim`` if nothing determines a dim; ``unknown_dim`` for one that *t* has not.
     """
     values = dim_values(dims or {})
+    check_known(values, t.facts.dims)
     waiting: list[tuple[Tensor, int, Extent, Extent, int]] = []
     for leaf, shape in zip(t.arguments(), shapes, strict=True):
         if len(shape) != leaf.rank:
@@ -73,6 +74,17 @@ def dim_values(dims: Mapping[Any, Any]) -> dict[str, int]:
         except (AttributeError, TypeError):
             raise ShapeError(f"dims: {name} = {shown(value)} is not an integer", "attr_dtype") from None
     return values
+
+
+def check_known(names: Iterable[str], dims: Iterable[str]) -> None:
+    """Raise `ShapeError` of kind ``unknown_dim`` if a name that a caller gave a value is none of the *dims*."""
+    known = list(dims)
+    if unknown := [name for name in names if name not in known]:
+        verb = "is not a dim" if len(unknown) == 1 else "are not dims"
+        raise ShapeError(
+            f"dims: {', '.join(map(shown, unknown))} {verb} of the tensor\n  known: {', '.join(known) or 'none'}",
+            "unknown_dim",
+        )
 
 
 def _solve(leaf: Tensor, axis: int, top: Extent, bottom: Extent, n: int, values: dict[str, int]) -> bool:

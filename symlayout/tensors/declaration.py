@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import enum
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
 from symlayout.algebra import floor_normal_form
 from symlayout.algebra.facts import INT64_MAX, Facts
-from symlayout.algebra.polynomial import Extent, Poly, exact_quotient, names_of, substitute
+from symlayout.algebra.polynomial import DIVIDED, Extent, Poly, exact_quotient, names_of, substitute
 from symlayout.errors import ShapeError, shown
 from symlayout.language import sympy_arithmetic, sympy_bridge
 from symlayout.tensors.attribute_key import attribute_key
@@ -372,6 +373,24 @@ class Operand:
             if denominator > 0 and (exact := exact_quotient(self.facts.reduce(numerator), denominator)) is not None:
                 return exact
         return floor_normal_form.floor_div(self._own(), numerator, denominator)
+
+    def require_divisor(self, e: Extent) -> None:
+        """Require that *e*, by which a map divides, is at least 1."""
+        self.require(e - 1, "non_divisible", "the divisor {} is not positive", e)
+
+    @contextmanager
+    def dividing(self) -> Iterator[None]:
+        """Let extents be divided by ``//`` and ``%`` within a ``with`` block; their divisors are at least 1."""
+
+        def divided(numerator: Extent, denominator: Extent) -> Extent:
+            self.require_divisor(denominator)
+            return self.floor_div(numerator, denominator)
+
+        token = DIVIDED.set(divided)
+        try:
+            yield
+        finally:
+            DIVIDED.reset(token)
 
     def maximum(self, a: Extent, b: Extent) -> Extent:
         """Return the larger of two extents."""

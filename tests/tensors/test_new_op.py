@@ -235,3 +235,47 @@ def test_only_declarations_of_the_package_count_as_shown_whatever_their_module_i
         *(sl.resize_nearest(x, (2, 1, 1)), sl.space_to_depth(x, 2, depth_axis=0), sl.assume(x, "N >= 2")),
     ]
     assert all(node.own for t in made for node in t.nodes())
+
+
+@sl.operation
+def turned(x: Operand, by: object) -> Declared:
+    """Return ``y[i] = x[i % m]`` for as many elements as *x* has, which is at most ``m``."""
+    m = x.extent(by)
+    return index_map(x.shape, lambda i: (i % m,), fill=Fill(0))
+
+
+@sl.operation
+def begun(x: Operand, by: object) -> Declared:
+    """Return the first elements of *x*, from ``1 % m`` on, without the last ``m // 2``."""
+    (n,), m = x.shape, x.extent(by)
+    return index_map((n - m // 2,), lambda i: (i + 1 % m,), fill=Fill(0))
+
+
+def test_what_a_map_divides_by_is_at_least_1(dims: dict[str, sympy.Symbol]) -> None:
+    m = sl.dim("m")
+    y = turned(sl.tensor((dims["n"],), name="x"), m)
+    assert y.requires == (m >= 1,)
+    for make in (lambda: turned(sl.tensor((3,)), 0), lambda: sl.interpret(y, np.ones(3), dims={"m": 0})):
+        with pytest.raises(sl.ShapeError) as error:
+            make()
+        assert error.value.kind == "non_divisible"
+    assert sl.interpret(y, np.arange(5), dims={"m": 2}).tolist() == [0, 1, 0, 1, 0]
+    assert sl.index_map(sl.tensor((dims["n"],)), (dims["n"],), lambda i: (i % m,), fill=0).requires == y.requires
+
+
+@pytest.mark.parametrize("m", [1, 2, 5])
+def test_extents_of_a_map_are_divided_like_coordinates(m: int) -> None:
+    x = np.arange(1, 7)
+    expected = [*x[1 % m :], 0][: 6 - m // 2]
+    n, by = sl.dims("n m")
+    y = begun(sl.tensor((n,), name="x"), by)
+    assert sl.interpret(y, x, dims={"m": m}).tolist() == expected
+    assert sl.compile(y, strict=True)(x, dims={"m": m}).tolist() == expected
+    assert sl.interpret(begun(sl.tensor((n,)), m), x).tolist() == expected
+    assert sl.prove_equal(sl.flip(sl.flip(y, 0), 0), y).verdict is sl.Verdict.PROVED
+
+
+def test_a_map_that_divides_by_zero_says_so() -> None:
+    with pytest.raises(sl.ShapeError, match="divides by 0") as error:
+        begun(sl.tensor((4,)), 0)
+    assert error.value.kind == "non_divisible"

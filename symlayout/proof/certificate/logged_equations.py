@@ -16,6 +16,7 @@ from symlayout.algebra.polynomial import (
     collapse,
     encode,
     exact_quotient,
+    factored,
     names_of,
     substitute,
     symbol,
@@ -102,10 +103,9 @@ class SolvingNotes(Notes):
 
     def _show_end(self, goal: Extent, name: str, fact: Poly) -> None:
         """Log why a bound of *name* follows from a fact ``c*name + rest >= 0``, which fails beyond the bound."""
-        split = coefficient_of(fact, name)
-        if self.context.holds(goal) or split is None:
+        if self.context.holds(goal):
             return
-        c, others = split
+        c, others = coefficient_of(fact, name) or factored(fact, name)
         rising = isinstance(goal, Poly) and goal.terms[(name,)] > 0
         size = c if rising else -c
         # beyond the bound, where -1 - goal >= 0, the fact would be at most -1

@@ -1,0 +1,78 @@
+"""Kernels that move computed values without axes, and names of dims that a tensor has not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import symlayout as sl
+
+A = np.arange(6, dtype=np.float32).reshape(2, 3)
+SQUARE = np.array([[2, 1, 0], [0, 3, 1], [1, 0, 1]], np.float32)
+
+
+def _x() -> sl.Tensor:
+    return sl.tensor("N >= 1, C >= 1", dtype="float32", name="x")
+
+
+def _vector(name: str) -> sl.Tensor:
+    return sl.tensor("N >= 1", dtype="float32", name=name)
+
+
+# Each operation, its arrays, and the value that NumPy gives.
+SCALARS: dict[str, tuple[Callable[[], sl.Tensor], tuple[Any, ...], Any]] = {
+    "place of the greatest": (
+        lambda: sl.onnx.arg_max(sl.reshape(_x(), (-1,)), axis=0, keepdims=0),
+        (A,),
+        np.argmax(A),
+    ),
+    "sum after a roll": (
+        lambda: sl.onnx.reduce_sum(sl.roll(_x(), 1, 0), axes=[0, 1], keepdims=0),
+        (A,),
+        A.sum(),
+    ),
+    "determinant": (
+        lambda: sl.onnx.det(sl.roll(sl.tensor((3, 3), dtype="float32", name="x"), 1, 0)),
+        (SQUARE,),
+        np.float32(np.linalg.det(np.roll(SQUARE, 1, 0))),
+    ),
+    "product of vectors": (lambda: sl.onnx.matmul(_vector("u"), _vector("v")), (A[0], A[1]), A[0] @ A[1]),
+    "a function of a scalar, repeated": (
+        lambda: sl.broadcast_to(sl.onnx.neg(sl.tensor((), dtype="float32", name="s")), (2, 3)),
+        (np.float32(3),),
+        np.full((2, 3), -3, np.float32),
+    ),
+    "a sum beside its terms": (
+        lambda: sl.onnx.mul(_x(), sl.onnx.reduce_sum(_x(), axes=[0, 1], keepdims=0)),
+        (A,),
+        A * A.sum(),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SCALARS)
+def test_a_kernel_of_a_computed_scalar_runs(name: str) -> None:
+    make, arrays, expected = SCALARS[name]
+    y = make()
+    for found in (sl.compile(y, strict=True)(*arrays), sl.interpret(y, *arrays)):
+        assert found.shape == np.shape(expected)
+        assert np.allclose(found, expected)
+
+
+CALLS: dict[str, Callable[[sl.Tensor], Any]] = {
+    "interpret": lambda x: sl.interpret(x, A, dims={"Q": 3}),
+    "compile": lambda x: sl.compile(x, dims={"Q": 3}),
+    "kernel": lambda x: sl.compile(x)(A, dims={"Q": 3}),
+    "computed kernel": lambda x: sl.compile(sl.onnx.neg(x))(A, dims={"Q": 3}),
+    "show": lambda x: x.show(dims={"Q": 3}),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_value_for_a_dim_that_is_not_there_is_refused(name: str) -> None:
+    with pytest.raises(sl.ShapeError, match=r"dims: 'Q' is not a dim of the tensor\n  known: N, C") as error:
+        CALLS[name](_x())
+    assert error.value.kind == "unknown_dim"
