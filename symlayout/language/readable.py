@@ -161,27 +161,31 @@ def _nearest(n: Extent, d: Extent) -> Extent:
     return n - constant + (residue if 2 * residue <= d else residue - d)
 
 
-def fold_remainders(e: Extent, facts: Facts) -> tuple[Extent, dict[str, tuple[Extent, Extent]]]:
+def fold_remainders(
+    e: Extent, facts: Facts, *, defined: bool = False
+) -> tuple[Extent, dict[str, tuple[Extent, Extent]]]:
     """Return *e* with symbols for ``n % d`` in place of ``n - d*floor(n/d)`` where that is shorter.
 
-    The second result has the ``(n, d)`` of each new symbol.
+    The second result has the ``(n, d)`` of each new symbol.  These are remainders of digits, or of dims if *defined*.
     """
     remainders: dict[str, tuple[Extent, Extent]] = {}
     for name in reversed(facts.bounded):
         if not isinstance(e, Poly) or name not in facts.floors or name not in names_of(e):
             continue
+        if (name in facts.definitions) != defined:
+            continue
         ways = [*(q[:2] for q in facts.coarsens(e, name)), facts.floors[name]]
-        if (defined := facts.definitions.get(name)) is not None:
-            ways.append((defined.left, defined.right))
+        if defined:
+            ways.append((facts.definitions[name].left, facts.definitions[name].right))
         for n, d in ways:
             split = coefficient_of(e, name)
             factor = 0 if split is None else _times(-split[0], d)
             rest = e - factor * (n - d * symbol(name))
             others = [(rest, n, factor)]
-            if defined is not None:  # n % d = d - 1 - (-1 - n) % d
+            if defined:  # n % d = d - 1 - (-1 - n) % d
                 others.append((rest + factor * (d - 1), -1 - n, -factor))
             candidate, n, factor = min(others, key=lambda other: len(terms_of(other[0])))
-            if factor != 0 and len(terms_of(candidate)) + (defined is not None) < len(e.terms):
+            if factor != 0 and len(terms_of(candidate)) + defined < len(e.terms):
                 remainder = f"{_REMAINDER}{name}"
                 remainders[remainder] = (n, d)
                 e = candidate + factor * symbol(remainder)
@@ -225,7 +229,7 @@ def _fold_polynomial(e: Extent, facts: Facts) -> Sum:
         sign, rest, k, name = clamped
         least = atom(Apply("min", (fold_fixed(k, facts), _fold_symbol(name, facts))))
         return (least if sign == 1 else -least) + fold_fixed(rest, facts)
-    e, remainders = fold_remainders(e, facts)
+    e, remainders = fold_remainders(e, facts, defined=True)
     for name in sorted(names_of(e) & facts.definitions.keys()):
         d = facts.definitions[name]
         if d.form == "floor" and terms_of(d.left).get((), 0) == -1:  # floor((n - 1)/d) + 1 = ceil(n/d)

@@ -231,8 +231,8 @@ def to_fraction(e: Any, facts: Facts, what: str = "value", *, rounding: bool = T
     Raises
     ------
     ShapeError
-        ``attr_dtype`` if *e* is not a rational expression in dims, ``non_divisible`` if it divides by 0, ``budget`` if it
-        is nested too deeply.
+        ``attr_dtype`` if *e* is not a rational expression in dims, ``non_divisible`` if it divides by 0, ``budget`` if
+        it is nested too deeply.
     """
     import sympy
 

@@ -12,7 +12,7 @@ import numpy as np
 from symlayout.errors import InconclusiveError, ShapeError, printable
 from symlayout.maps.gather_elements import constant_type, gathered, gathers, int_extents
 from symlayout.tensors.chain import Tensor
-from symlayout.tensors.element_types import new_array
+from symlayout.tensors.element_types import check_axes, new_array
 
 Array = np.ndarray[Any, Any]
 BLOCK = 1 << 22
@@ -84,6 +84,7 @@ def moved(t: Tensor, sources: Mapping[str, Array], box: Sequence[slice] | None =
     if t.declared is None:
         return sources[t.key][tuple(box or ())]
     extents = int_extents(t)
+    check_axes(t.rank)
     ranges = [range(n)[s] for n, s in zip(extents, box or [slice(None)] * t.rank, strict=True)]
     grid = [
         np.arange(r.start, r.stop, dtype=np.int64).reshape([-1 if k == axis else 1 for k in range(t.rank)])
@@ -95,7 +96,8 @@ def moved(t: Tensor, sources: Mapping[str, Array], box: Sequence[slice] | None =
     if 0 in extents:
         return np.empty([len(r) for r in ranges], dtype)
     shapes = [a.shape for part in gathers(t, grid) for a in (part.mask, *part.coords)]
-    return gathered(t, sources, dtype, grid, np.broadcast_shapes(*shapes) if shapes else ())
+    shape = tuple(next((n for n in extents if n != 1), 1) for extents in zip(*shapes, strict=True))
+    return gathered(t, sources, dtype, grid, shape)
 
 
 def _computed(node: Tensor, sources: Mapping[str, Array]) -> Array:
@@ -120,7 +122,7 @@ def _computed(node: Tensor, sources: Mapping[str, Array]) -> Array:
         try:
             with np.errstate(all="ignore"):
                 value = np.asarray(body.function(*arrays, **named))
-        except (ValueError, TypeError, IndexError, ArithmeticError) as error:  # NumPy refuses these sizes
+        except (ValueError, TypeError, IndexError, ArithmeticError, RuntimeError) as error:  # NumPy refuses these sizes
             raise InconclusiveError(f"{node.name} has a value here: {printable(error)}") from error
         if node.dtype is not None and value.dtype != node.dtype:
             value = value.astype(node.dtype)

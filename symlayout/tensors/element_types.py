@@ -14,6 +14,8 @@ import numpy as np
 from symlayout.algebra.facts import INT64_MAX
 from symlayout.errors import ArrayError, ShapeError, printable, shown
 
+MAX_AXES = 64 if int(np.__version__.split(".")[0]) >= 2 else 32  # of an array of NumPy
+
 STRING = np.dtype([("string", "V32")])
 """The element type of a model's strings.  An element is the SHA-256 of its bytes; zeros are the empty string."""
 
@@ -64,7 +66,14 @@ def new_array(shape: Sequence[int], dtype: np.dtype[Any]) -> np.ndarray[Any, Any
         if prod(n for n in shape if n) * dtype.itemsize > INT64_MAX:
             what = f"a result of shape {tuple(shape)} and type {dtype}: its bytes exceed int64"
             raise ShapeError(what, "overflow") from error
-        raise ShapeError(f"a result has {len(shape)} axes, more than an array of NumPy can have", "rank") from error
+        check_axes(len(shape))
+        raise
+
+
+def check_axes(rank: int) -> None:
+    """Raise `ShapeError` of kind ``rank`` if NumPy has no array of so many axes."""
+    if rank > MAX_AXES:
+        raise ShapeError(f"a result has {rank} axes, more than the {MAX_AXES} that an array of NumPy can have", "rank")
 
 
 def _converted(value: Any, name: str) -> np.ndarray[Any, Any]:

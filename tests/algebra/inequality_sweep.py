@@ -75,6 +75,7 @@ def check(seed: int) -> Counter[str]:
         t = _assumed(f"{e} + 1000, {shape}", relations)
         assert t is not None, (seed, "extent called infeasible")
         low, high = t.bounds()[0]
+        assert low is not None
         assert low <= min(values) + 1000, (seed, "low", str(e), low - 1000, min(values))
         assert high is None or high >= max(values) + 1000, (seed, "high", str(e), high - 1000, max(values))
         below, above = (_assumed(shape, [*relations, r]) for r in (f"{e} >= {min(values)}", f"{e} <= {max(values)}"))

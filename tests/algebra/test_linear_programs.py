@@ -22,7 +22,7 @@ def test_the_multiples_add_up_to_the_goal() -> None:
         rnd = random.Random(seed)
         names = "abcdef"[: rnd.randint(1, 6)]
         facts = [_terms(rnd, names) for _ in range(rnd.randint(0, 8))]
-        lows = {(x,): rnd.choice((0, 0, 1, -2)) for x in names if rnd.random() < 0.85}
+        lows: Terms = {(x,): rnd.choice((0, 0, 1, -2)) for x in names if rnd.random() < 0.85}
         goal = _terms(rnd, names)
         best = least_by_facts(goal, facts, lows).best
         if best is None:
@@ -34,7 +34,7 @@ def test_the_multiples_add_up_to_the_goal() -> None:
                 left[m] = left.get(m, 0) - factor * c
         constant = left.pop((), 0)
         assert all(c == 0 or (c > 0 and m in lows) for m, c in left.items()), seed
-        assert constant + sum(c * lows[m] for m, c in left.items() if c) == best.constant, seed
+        assert constant + sum([c * lows[m] for m, c in left.items() if c]) == best.constant, seed
 
 
 def _terms(rnd: random.Random, names: str) -> Terms:
@@ -66,7 +66,7 @@ def test_bounds_of_a_difference_come_from_a_chain() -> None:
 
 
 def test_a_proof_that_adds_facts_has_a_certificate() -> None:
-    """A read at ``2*i + e`` is inside, since ``a >= b + 2*c``, ``b >= d`` and ``2*c + d >= n + e``; chains decide it."""
+    """A read at ``i + e`` is inside, since ``a >= b + 2*c``, ``b >= d`` and ``2*c + d >= n + e``."""
     n, a, b, c, d, e = sl.dims("n a b c d e")
     x = sl.assume(sl.tensor((a,), name="x"), a >= b + 2 * c, b >= d, 2 * c + d >= n + e)
     y = sl.index_map(x, (n,), lambda i: (i + e,))

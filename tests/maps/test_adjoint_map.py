@@ -388,7 +388,8 @@ def test_a_zero_keeps_its_sign_where_elements_move() -> None:
         (sl.adjoint(sl.repeat(sl.tensor("N", name="x"), sl.dim("r"))), [False, False, False]),
     ):
         kernel = sl.compile(adjoint, strict=True)
-        for dx in (sl.interpret(adjoint, minus, dims={"N": 3, "r": 1}), kernel(minus, dims={"N": 3, "r": 1})):
+        dims = {name: n for name, n in {"N": 3, "r": 1}.items() if name in adjoint.tensor.facts.dims}
+        for dx in (sl.interpret(adjoint, minus, dims=dims), kernel(minus, dims=dims)):
             assert np.signbit(dx).tolist() == negative
 
 

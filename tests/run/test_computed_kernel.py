@@ -76,3 +76,29 @@ def test_a_value_for_a_dim_that_is_not_there_is_refused(name: str) -> None:
     with pytest.raises(sl.ShapeError, match=r"dims: 'Q' is not a dim of the tensor\n  known: N, C") as error:
         CALLS[name](_x())
     assert error.value.kind == "unknown_dim"
+
+
+def _one(name: str) -> sl.Tensor:
+    return sl.tensor((1,) * 64, dtype="float64", name=name)
+
+
+RANK_64: dict[str, Callable[[], sl.Tensor]] = {
+    "flip": lambda: sl.flip(_one("x"), 0),
+    "pad": lambda: sl.pad(_one("x"), [(1, 1)] + [(0, 0)] * 63),
+    "function": lambda: sl.onnx.neg(_one("x")),
+    "product": lambda: sl.onnx.matmul(_one("x"), _one("y")),
+    "sum": lambda: sl.onnx.reduce_sum(_one("x"), axes=[0]),
+    "softmax": lambda: sl.onnx.softmax(_one("x"), axis=0),
+}
+
+
+@pytest.mark.skipif(int(np.__version__.split(".")[0]) < 2, reason="NumPy 1 has arrays of at most 32 axes")
+@pytest.mark.parametrize("name", RANK_64)
+def test_as_many_axes_as_numpy_has_are_computed_or_refused(name: str) -> None:
+    y, a = RANK_64[name](), np.ones((1,) * 64)
+    try:
+        found = sl.interpret(y, *[a] * len(y.arguments()))
+    except sl.SymlayoutError:
+        assert name in ("product", "sum", "softmax")
+    else:
+        assert found.shape == y.shape
