@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import symlayout as sl
-from symlayout.commands import doctor, subject
+from symlayout.commands import doctor
+from symlayout.commands.output.report import ExitStatus, subject
 from symlayout_codegen import compile_nest
 from symlayout_codegen.jit import build, instruction_set, shared_objects
 from symlayout_codegen.jit.build import kernel_flags
@@ -176,7 +177,7 @@ def test_the_doctor_shows_the_instruction_set(monkeypatch: pytest.MonkeyPatch) -
     assert found.data["instructions"] == {"march": NATIVE, "processor": available(), "problem": None}
     monkeypatch.setenv(VARIABLE, "x86-64-v9")
     refused = doctor.run(None)  # type: ignore[arg-type]
-    assert not refused.holds
+    assert refused.status == ExitStatus.FAILS
     assert "SYMLAYOUT_MARCH='x86-64-v9' is no instruction set" in refused.data["instructions"]["problem"]
     assert refused.data["compiler"]["works"]
 
