@@ -7,16 +7,21 @@ from typing import Any
 
 from symlayout.equivalence.unknown_ranks import Values
 from symlayout.equivalence.verify_models import check_models
-from symlayout.proof.certificate.check_computed import refusal_alone, refusal_of_computed_ranks
+from symlayout.proof.certificate.check_computed import (
+    refusal_alone,
+    refusal_of_chains,
+    refusal_of_computed_ranks,
+)
 from symlayout.proof.certificate.checker import check as check_movement
 from symlayout.proof.certificate.checker.all_ranks import refusal_of_all_ranks
+from symlayout.tensors.chain import Tensor, check_tensors
 
 
 def check(
     certificate: Any,
     *,
-    before: Values | str | os.PathLike[str] | None = None,
-    after: Values | str | os.PathLike[str] | None = None,
+    before: Values | Tensor | str | os.PathLike[str] | None = None,
+    after: Values | Tensor | str | os.PathLike[str] | None = None,
 ) -> bool:
     """Return whether *certificate* proves its claim.
 
@@ -25,8 +30,9 @@ def check(
     certificate : dict
         The value of `Proof.certificate` or `Verification.certificate`, or the same data read back from JSON.  Any other
         object gives False; no object raises an error.
-    before, after : Model, or path, optional
-        The two models that the certificate of a `Verification` is about.  Without them, only the steps are checked, not
+    before, after : Model, path or Tensor, optional
+        The two models that the certificate of a `Verification` is about, or the left and the right side that the
+        certificate of a `Proof` is about.  Without them, only the steps are checked, not
         whether they are about these models, nor whether constants have the equal elements that a claim states.
 
     Returns
@@ -50,6 +56,9 @@ def check(
     >>> sl.check(certificate)
     False
     """
+    if isinstance(before, Tensor) or isinstance(after, Tensor):
+        check_tensors("check", before, after)
+        return refusal_of_chains(certificate, before, after) == ""  # type: ignore[arg-type]
     if before is not None and after is not None:
         return check_models(certificate, before, after) == ""
     if isinstance(certificate, dict) and "pairs" in certificate:

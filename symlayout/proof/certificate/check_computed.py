@@ -34,6 +34,8 @@ from symlayout.proof.certificate.computed_claims import (
     with_functions_outermost,
 )
 from symlayout.proof.congruence import Pair, Way, any_order, matching, may_turn
+from symlayout.proof.decide_equal import dtype_of
+from symlayout.proof.idle_functions import without_idle_functions
 from symlayout.proof.laws import REASSOCIATE, SIGNED_ZERO
 from symlayout.tensors.chain import Tensor
 
@@ -99,6 +101,24 @@ def refusal_of_computed(certificate: Any, left: Mapping[str, Tensor], right: Map
     except (KeyError, IndexError, TypeError, ValueError, AttributeError, AssertionError) as error:
         return f"the certificate has another form: {type(error).__name__}"
     return ""
+
+
+def refusal_of_chains(certificate: Any, left: Tensor, right: Tensor) -> str:
+    """Return why *certificate* does not prove that two chains of one rank are equal; an empty text if it does."""
+    if not isinstance(certificate, dict) or "point" not in certificate:
+        return "there are no sizes at which both sides were evaluated"
+    try:
+        sides = without_idle_functions({"left": left, "right": right})[0]
+        left, right = sides["left"], sides["right"]
+        facts = left.facts.fork()
+        facts.merge(right.facts)
+        if "pairs" in certificate:
+            return refusal_alone(certificate) or refusal_of_computed(certificate, {"": left}, {"": right}, facts)
+        return _other((left, right, facts, dtype_of(left, right)), certificate)
+    except SymlayoutError as error:
+        return str(error).splitlines()[0]
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        return f"the certificate has another form: {type(error).__name__}"
 
 
 def refusal_alone(certificate: Any) -> str:

@@ -96,3 +96,30 @@ def test_a_pair_that_is_edited_is_refused(forge: Callable[[Any], None], reason: 
     forged = resealed(forged)
     assert reason in refusal_alone(forged)
     assert not sl.check(forged)
+
+
+@pytest.mark.parametrize("key", ["before", "after", "order"])
+def test_beside_both_sides_each_number_of_a_pair_has_one_value(key: str) -> None:
+    """The pairs of a chain's certificate say where their values are: only the chain tells whether they are there."""
+    x = sl.tensor("N, N", dtype="float32", name="x")
+    relu, add = sl.onnx.relu, sl.onnx.add
+    left = sl.transpose(add(relu(relu(sl.transpose(x))), sl.transpose(x)))
+    right = add(relu(relu(x)), x)
+    good: Any = sl.prove_equal(left, right).certificate
+    assert sl.check(good, before=left, after=right)
+    assert not sl.check(good, before=right, after=left)
+    assert not sl.check(good, before=left, after=add(relu(x), x))
+    for number, pair in enumerate(good["pairs"]):
+        wrong = [pair[key][::-1], pair[key][:1]] if key == "order" else [k for k in range(9) if k != pair[key]]
+        for other in wrong:
+            forged = copy.deepcopy(good)
+            forged["pairs"][number][key] = other
+            assert not sl.check(resealed(forged), before=left, after=right), (number, other)
+
+
+def test_the_certificate_of_movement_is_about_its_sides() -> None:
+    x = sl.tensor("N, C", dtype="float32", name="x")
+    y = sl.flip(sl.flip(x, 0), 0)
+    shown = sl.prove_equal(y, x).certificate
+    assert sl.check(shown, before=y, after=x)
+    assert not sl.check(shown, before=sl.flip(sl.flip(x, 1), 1), after=x)
