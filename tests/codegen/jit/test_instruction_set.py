@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import symlayout as sl
-from symlayout.commands import doctor
-from symlayout.commands.output.report import ExitStatus, subject
+from symlayout.commands import doctor, subject
+from symlayout.commands.output.report import ExitStatus
 from symlayout_codegen import compile_nest
 from symlayout_codegen.jit import build, instruction_set, shared_objects
 from symlayout_codegen.jit.build import kernel_flags
