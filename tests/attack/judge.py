@@ -279,7 +279,9 @@ def _replayed(pair: Pair, given: Mapping[str, Array], refused: bool) -> tuple[st
         return "", ""
     if ours in ("equal", "outside"):
         return ("disputed" if theirs == "differ" else "wrong"), text
-    return ("" if theirs == "differ" else "wrong" if theirs == "equal" else "not judged"), text
+    if theirs == "equal" and not refused:
+        return "wrong", text
+    return ("" if theirs == "differ" else "not judged"), text
 
 
 def _outcome(a: Ran, b: Ran) -> str:

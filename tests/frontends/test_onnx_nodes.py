@@ -113,6 +113,35 @@ def test_a_bound_of_clip_that_is_left_out_is_the_last_number_of_the_type(bounds:
     assert sl.prove_equal(y, sl.tensor("N", "float16", name="x"), budget=50).verdict is not sl.Verdict.PROVED
 
 
+@pytest.mark.parametrize(
+    ("op", "shapes", "attributes", "demands"),
+    [
+        ("ScatterElements", ("N, C", "K, L", "P, Q"), {"axis": 1}, ("Eq(P, K)", "Eq(Q, L)")),
+        ("ScatterND", ("N, C, D", "K, 2", "P, Q"), {}, ("Eq(P, K)", "Eq(Q, D)")),
+        ("ReverseSequence", ("T, N, C", "M"), {}, ("Eq(M, N)",)),
+        ("Det", ("N, A, B",), {}, ("Eq(A, B)",)),
+        ("MaxUnpool", ("N, C, H", "A, B, D"), {"kernel_shape": (2,)}, ("Eq(N, A)", "Eq(C, B)", "Eq(H, D)")),
+        (
+            "DeformConv",
+            ("N, C, 8, 8", "M, D, 3, 3", "P, Q, 6, R"),
+            {},
+            ("Eq(C, D)", "Eq(P, N)", "Eq(Q, 18)", "Eq(R, 6)"),
+        ),
+        ("Conv", ("N, C, 8", "M, C, 3", "B"), {}, ("Eq(B, M)",)),
+        ("ConvTranspose", ("N, C, 8", "C, M, 3", "B"), {"group": 1}, ("Eq(B, M)",)),
+    ],
+)
+def test_operands_fit_each_other(
+    op: str, shapes: tuple[str, ...], attributes: dict[str, Any], demands: tuple[str, ...]
+) -> None:
+    """Onnxruntime 1.32 and the reference evaluator refuse all sizes that do not fit."""
+    places = {"ScatterElements", "ScatterND", "ReverseSequence", "MaxUnpool"}
+    dtypes = ["int64" if k == 1 and op in places else "float32" for k in range(len(shapes))]
+    operands = [sl.tensor(s, d, name=f"x{k}") for k, (s, d) in enumerate(zip(shapes, dtypes, strict=True))]
+    found = {str(r) for r in sl.op(f"onnx:{op}")(*operands, **attributes).requires}
+    assert set(demands) <= found
+
+
 def test_integers_have_no_infinity_that_clip_takes_away() -> None:
     x = sl.tensor("N", "int32", name="x")
     assert sl.prove_equal(sl.onnx.clip(x), x).verdict is sl.Verdict.PROVED

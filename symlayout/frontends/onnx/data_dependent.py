@@ -106,7 +106,10 @@ def non_max_suppression(
 
 
 @operator(
-    "ScatterElements", "Scatter", example=("N, C; N, 2; N, 2", "axis=1", "(N, C)"), kinds="rank, bad_axis, bad_mode"
+    "ScatterElements",
+    "Scatter",
+    example=("N, C; N, 2; N, 2", "axis=1", "(N, C)"),
+    kinds="rank, size_mismatch, bad_axis, bad_mode",
 )
 def scatter_elements(data: Tensor, indices: Tensor, updates: Tensor, axis: Any = 0, reduction: str = "none") -> Tensor:
     """Return *data* with *updates* written where each index replaces the coordinate on *axis*."""
@@ -123,7 +126,7 @@ def scatter_elements(data: Tensor, indices: Tensor, updates: Tensor, axis: Any =
     return whole("scattered", xs, data.shape, function=core.scattered, attributes=given, places=places)
 
 
-@operator("ScatterND", example=("N, C; 2, 1; 2, C", "", "(N, C)"), kinds="rank, bad_mode")
+@operator("ScatterND", example=("N, C; 2, 1; 2, C", "", "(N, C)"), kinds="rank, size_mismatch, bad_mode")
 def scatter_nd(data: Tensor, indices: Tensor, updates: Tensor, reduction: str = "none") -> Tensor:
     """Return *data* with slices of *updates* written at the coordinates in the last axis of *indices*."""
     require_rank("ScatterND", data, 1)
@@ -143,7 +146,7 @@ def scatter_nd(data: Tensor, indices: Tensor, updates: Tensor, reduction: str = 
 @operator(
     "ReverseSequence",
     example=("T, N, C; N", "", "(T, N, C)"),
-    kinds="rank, bad_axis",
+    kinds="rank, size_mismatch, bad_axis",
     about={"batch_axis": "The axis that *sequence_lens* has.", "time_axis": "The axis that is reversed."},
 )
 def reverse_sequence(input: Tensor, sequence_lens: Tensor, batch_axis: Any = 1, time_axis: Any = 0) -> Tensor:
@@ -153,13 +156,16 @@ def reverse_sequence(input: Tensor, sequence_lens: Tensor, batch_axis: Any = 1, 
     if axes[0] == axes[1]:
         raise ShapeError("batch_axis and time_axis are one axis", "bad_axis")
     view = moveaxis(input, axes, [0, 1])
+    require_rank("ReverseSequence", sequence_lens, 1, 1)
+    sequence_lens = demanding(sequence_lens, "{} lengths of {} sequences", [(sequence_lens.shape[0], view.shape[0])])
     places = (Places(1, axes=(1,), lengths=True),)
     made = whole("reversed_parts", [view, sequence_lens], view.shape, function=core.reversed_parts, places=places)
     return moveaxis(made, [0, 1], axes)
 
 
-@operator("Det", example=("N, 3, 3", "", "(N,)"), kinds="rank")
+@operator("Det", example=("N, 3, 3", "", "(N,)"), kinds="rank, size_mismatch")
 def det(X: Tensor) -> Tensor:
     """Return the determinant of each matrix."""
     rank = require_rank("Det", X, 2)
+    X = demanding(X, "matrices of {} rows and {} columns", [X.shape[-2:]])
     return reduced(X, [rank - 2, rank - 1], core.determinant, keepdims=False, commutative=False)

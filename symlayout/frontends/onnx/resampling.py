@@ -356,7 +356,7 @@ def max_roi_pool(X: Tensor, rois: Tensor, pooled_shape: Any, spatial_scale: floa
 @operator(
     "MaxUnpool",
     example=("N, C, H; N, C, H", "kernel_shape=(2,), strides=(2,)", "(N, C, 2*H)"),
-    kinds="rank",
+    kinds="rank, size_mismatch",
     about=_GRID,
 )
 def max_unpool(
@@ -435,11 +435,20 @@ def deform_conv(
         require_rank("DeformConv", x, rank + 2, rank + 2)
     way = spatial_of(rank, "NOTSET", dilations, pads, strides)
     groups = attributes.constants("group", [group, offset_group])
-    taps = math.prod(W.shape[2:]) * groups[1]
-    fitting = [(offset.shape[0], X.shape[0]), (offset.shape[1], rank * taps), (X.shape[1], W.shape[1] * groups[0])]
-    if mask is not None:
-        fitting += [(mask.shape[0], X.shape[0]), (mask.shape[1], taps)]
-    offset = demanding(offset, "an extent of {}, not {}", fitting)
+    kernel = W.shape[2:]
+    moved = groups[1] * math.prod(kernel)
+    grid = [
+        (n + begin + end - d * (k - 1) - 1) // s + 1
+        for n, k, d, s, (begin, end) in zip(X.shape[2:], kernel, way.dilations, way.strides, way.pads, strict=True)
+    ]
+    X = demanding(X, "{} channels, of which the kernels take {}", [(X.shape[1], W.shape[1] * groups[0])])
+    for given_there, count in ((offset, moved * rank), (mask, moved)):
+        if given_there is not None:
+            require_rank("DeformConv", given_there, rank + 2, rank + 2)
+            pairs = list(zip(given_there.shape, (X.shape[0], count, *grid), strict=True))
+            X = demanding(X, "offsets or a mask of {}, not {}", pairs)
+    if B is not None:
+        X = demanding(X, "{} biases of {} kernels", [(B.shape[0], W.shape[0])])
     xs = [X, W, offset, *(x for x in (B, mask) if x is not None)]
     given = [*_placed(way), ("groups", groups), ("given", (B is not None, mask is not None))]
     shape, function = (X.shape[0], W.shape[0], *offset.shape[2:]), sampling.deformed_convolution
