@@ -158,7 +158,8 @@ def _fixed_point(
     """
     kinds: list[OutputType] = []
     for v in first:
-        kinds.append(OutputType(None, None) if isinstance(v, Items | Unshaped) else _type(graph.tensor(v)))
+        unknown = OutputType(v.dtype if isinstance(v, Unshaped) else None, None, kind_of_value(v))
+        kinds.append(unknown if isinstance(v, Items | Unshaped) else _type(graph.tensor(v)))
     if deep := graph.loops >= _REPEATED:
         kinds = [k if k.shape is None else OutputType(k.dtype, (UnknownExtent(),) * len(k.shape)) for k in kinds]
     for number in range(1 if deep else MAX_LOOP_PASSES):
@@ -170,7 +171,7 @@ def _fixed_point(
         found = graph.inside(node, body, known(leaves), text)
         after = found[skipped : skipped + len(first)]
         shared = [
-            OutputType(None, None) if kind.shape is None else joined(graph, leaf, v)
+            kind if kind.shape is None else joined(graph, leaf, v)
             for kind, leaf, v in zip(kinds, leaves, after, strict=True)
         ]
         changed = False
@@ -183,7 +184,7 @@ def _fixed_point(
         if not changed:
             tensors = not any(isinstance(v, Items | Unshaped) for v in first)
             return kinds, found[skipped + len(first) :], [found] if tensors else []
-    kinds = [OutputType(kind.dtype, None) for kind in kinds]
+    kinds = [OutputType(kind.dtype, None, kind.kind) for kind in kinds]
     return kinds, [Unshaped(graph.tensor(np.zeros(0))) for _ in found[skipped + len(first) :]], []
 
 
@@ -223,7 +224,7 @@ def any_value(
     share them, since what is proved of them holds for all values.
     """
     if isinstance(first, Items | Unshaped):
-        return Unshaped(tensor((), kind.dtype, f"input_{place}"))
+        return Unshaped(tensor((), kind.dtype, f"input_{place}"), kind.kind)
     entries = None
     if kind.shape is not None:
         entries = tuple(
