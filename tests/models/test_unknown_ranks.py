@@ -411,3 +411,16 @@ def test_extents_that_one_file_states_and_the_other_does_not_are_not_paired_by_o
         for after in paths:
             v = sl.verify(before, after, run=False).verdict
             assert v is (sl.Verdict.PROVED if before == after else sl.Verdict.UNKNOWN)
+
+
+def test_a_resize_of_a_box_that_is_computed_keeps_its_shape(tmp_path: Path) -> None:
+    inputs = (value_info("x", ("N", 3, "H", "W")), value_info("r", (8,)), value_info("s", (8,)))
+    size = tensor([1, 3, 8, 9], name="size")
+    paths = []
+    for name in "rs":
+        crop = {"mode": "linear", "coordinate_transformation_mode": "tf_crop_and_resize"}
+        resize = node("Resize", f"x, {name}, , size", "y", **crop)
+        paths.append(written(tmp_path / f"{name}.onnx", resize, inputs=inputs, constants=(size,)))
+    assert [str(e) for e in sl.load(paths[0])["y"].shape] == ["1", "3", "8", "9"]
+    assert sl.verify(paths[0], paths[0]).verdict is sl.Verdict.PROVED
+    assert sl.verify(*paths, run=False).verdict is sl.Verdict.UNKNOWN

@@ -76,6 +76,10 @@ def resize(
         given.append(("outside", float(extrapolation_value)))
     parts = None if roi is None else known("roi", roi).reshape(-1).tolist()
     extents, factors = _extents(X, along, scales, sizes, keep_aspect_ratio_policy)
+    if coordinate_transformation_mode == "tf_crop_and_resize" and any(e is None for e in parts or ()):
+        shape = [extents[along.index(axis)] if axis in along else e for axis, e in enumerate(X.shape)]
+        result = None if any(e is None for e in shape) else (X.dtype, shape)
+        raise NotDeclaredError("Resize has no declaration for a box that is computed", result=result)
     if any(e is None for e in extents):
         limits = _limits(X, along, extents, factors)
         shape = list(X.shape)
