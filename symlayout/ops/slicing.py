@@ -158,18 +158,13 @@ def _clamped_range(x: Operand, item: slice, n: Extent, axis: int, rises: bool, b
     """
     first = 0 if rises else n - 1
     if item.start is not None:
-        first = _counted(x, x.extent(item.start, f"bound of axis {axis}"), n)
+        first = x.counted(x.extent(item.start, f"bound of axis {axis}"), n)
         first = x.maximum(first, 0) if rises else x.minimum(x.maximum(first, before), n - 1)
     last = n if rises else -1
     if item.stop is not None:
-        last = _counted(x, x.extent(item.stop, f"bound of axis {axis}"), n)
+        last = x.counted(x.extent(item.stop, f"bound of axis {axis}"), n)
         last = x.minimum(last, n) if rises else x.maximum(last, -1)
     return first, x.maximum(last - first if rises else first - last, 0)
-
-
-def _counted(x: Operand, e: Extent, n: Extent) -> Extent:
-    """Return a position on an axis of extent *n* as Python counts it: a negative one counts from the end."""
-    return e + n * x.maximum(0, x.minimum(1, -e))
 
 
 def _clamped_span(x: Operand, first: Extent, last: Extent, n: Extent, rises: bool) -> Extent:
@@ -258,7 +253,7 @@ def updated_slice(x: Operand, starts: Any) -> Declared:
     places = []
     for axis, (n, m, start) in enumerate(zip(x.shape, sizes, x.extents(starts, "starts", x.rank), strict=True)):
         x.require(n - m, "size_mismatch", "axis {}: an update of {} exceeds {}", axis, m, n)
-        places.append(x.minimum(x.maximum(_counted(x, start, n), 0), n - m))
+        places.append(x.minimum(x.maximum(x.counted(start, n), 0), n - m))
 
     def inside(o: Sequence[Any], axes: int) -> list[tuple[Any, Extent]]:
         """Return the windows that keep the first *axes* axes inside the update."""

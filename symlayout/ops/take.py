@@ -28,7 +28,7 @@ def take(x: Operand, indices: Any, axis: int | None = None) -> Declared:
     Parameters
     ----------
     indices : int, dim, expression, or nested sequences of them
-        A negative int counts from the end.
+        A negative one counts from the end, symbolic ones too.
     axis : int, optional
         None takes from the elements of *x* in row-major order.
 
@@ -201,6 +201,6 @@ def _in_range(x: Operand, values: Sequence[Any], n: Extent) -> list[Extent]:
         x.require(n - 1 - highest, "bad_axis", rule, highest, n)
         x.require(n + lowest, "bad_axis", rule, lowest, n)
     for i in dict.fromkeys(i for i in given if not isinstance(i, int)):
-        x.require(i, "bad_axis", rule, i, n)
+        x.require(n + i, "bad_axis", rule, i, n)
         x.require(n - 1 - i, "bad_axis", rule, i, n)
-    return [n + i if isinstance(i, int) and i < 0 else i for i in given]
+    return [x.counted(i, n) for i in given]

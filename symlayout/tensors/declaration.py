@@ -410,6 +410,10 @@ class Operand:
             return a - difference
         return self._own().minimum(a, b)
 
+    def counted(self, e: Extent, n: Extent) -> Extent:
+        """Return a position on an axis of extent *n* as Python counts it: a negative one counts from the end."""
+        return e + n * self.maximum(0, self.minimum(1, -e))
+
     def require(self, e: Extent, kind: str, rule: str = "", *parts: Any) -> None:
         """Require ``e >= 0``.  If it is proved, nothing happens; if it is refuted, raise `ShapeError` with *kind*.
 
