@@ -9,6 +9,7 @@ read.  A sample is optimised, and verified beside itself.
 
 from __future__ import annotations
 
+import os
 import random
 import tempfile
 from collections.abc import Callable
@@ -158,7 +159,7 @@ def read(data: bytes, *, thoroughly: bool) -> str:
 
     Other errors are raised.
     """
-    path = Path(_FOLDER.name) / "model.onnx"
+    path = Path(_FOLDER.name) / f"{os.getpid()}.onnx"
     path.write_bytes(data)
     try:
         model = sl.read_model(path)

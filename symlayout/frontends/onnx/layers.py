@@ -74,9 +74,9 @@ def _layer(name: str, xs: Sequence[Tensor | None], given: Mapping[str, Any]) -> 
     rows = _LAYERS[name][3] * size
     weights = ((ways, rows, X.shape[2]), (ways, rows, size), (ways, 2 * rows))
     shapes_of = (X.shape, *weights, (batch,), first, first, (ways, 3 * size))
-    for k, (x, shape) in enumerate(zip(xs, shapes_of, strict=False)):
-        if x is not None:
-            _check_shape(f"input {k} of {name}", x, shape)
+    for k, (given_one, shape) in enumerate(zip(xs, shapes_of, strict=False)):
+        if given_one is not None:
+            _check_shape(f"input {k} of {name}", given_one, shape)
     xs = [_zeros(shape, X) if x is None and k != _LENGTHS else x
           for k, (x, shape) in enumerate(zip(xs, shapes_of, strict=False))]  # fmt: skip
     functions = given["activations"] or ()

@@ -140,15 +140,14 @@ def batch_normalization_9(
     momentum: float = 0.9,
     spatial: Any = 1,
     outputs: int = 1,
-) -> Tensor:
+) -> Tensor | list[Tensor]:
     """Return *X* minus a mean for each channel, divided by the deviation; then *scale* and *B*, as until opset 13.
 
     With several outputs, these versions train.
     """
     if outputs > 1:
         raise NotDeclaredError("BatchNormalization of version 9 has no declaration for training")
-    made: Tensor = batch_normalization(X, scale, B, mean, var, epsilon, momentum, spatial=spatial)
-    return made
+    return batch_normalization(X, scale, B, mean, var, epsilon, momentum, spatial=spatial)
 
 
 def _blend(old: Tensor, new: Tensor, momentum: float) -> Tensor:

@@ -15,6 +15,7 @@ from symlayout.errors import ShapeError, shown
 from symlayout.frontends import attributes
 from symlayout.frontends.onnx.operator import operator
 from symlayout.frontends.rank import require_rank
+from symlayout.frontends.registry import NotDeclaredError
 from symlayout.language.sympy_bridge import fresh
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.computation import compute
@@ -119,7 +120,7 @@ def tf_idf_vectorizer(
     places = attributes.constants("ngram_indexes", ngram_indexes)
     factors = [1.0] * len(places) if weights is None else [float(w) for w in weights]
     if not len(every) == len(places) == len(factors) or not places:
-        raise ShapeError(
+        raise NotDeclaredError(
             f"{len(every)} sequences have {len(places)} places and {len(factors)} weights", "length_mismatch"
         )
     low, high = (attributes.constant("gram_length", e) for e in (min_gram_length, max_gram_length))

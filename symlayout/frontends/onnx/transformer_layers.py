@@ -77,9 +77,9 @@ def attention(
     rank = require_rank("Attention", Q, 3, 4)
     for x in (K, V):
         require_rank("Attention", x, rank, rank)
-    for x in (past_key, past_value):
-        if x is not None:
-            require_rank("Attention", x, 4, 4)
+    for past in (past_key, past_value):
+        if past is not None:
+            require_rank("Attention", past, 4, 4)
     q, k, v = Q, K, V
     if rank == 3:
         if q_num_heads is None or kv_num_heads is None:

@@ -48,6 +48,18 @@ def ints(*values: int, dtype: str = "int64") -> Array:
     return np.array(values, dtype)
 
 
+def f32(values: Any) -> Array:
+    return np.array(values, np.float32)
+
+
+def f16(values: Any) -> Array:
+    return np.array(values, np.float16)
+
+
+def i8(values: Any) -> Array:
+    return np.array(values, np.int8)
+
+
 X, M = ("N", 4, 8, 8), ("N", "C")
 ATTENTION = [("B", 4, "S", 8), ("B", 4, "T", 8), ("B", 4, "T", 8)]
 WRONG: dict[str, tuple[str, int, list[Any], dict[str, Any], int]] = {
@@ -136,27 +148,27 @@ IMAGE = np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4)
 SPECIAL = np.array([np.inf, -np.inf, np.nan], np.float32)
 BY_VERSION: dict[str, tuple[str, int, list[Any], dict[str, Any], Any]] = {
     "Resize of version 10 reads at the place itself, up where it shrinks": (
-        "Resize", 10, [IMAGE, np.float32([1, 1, 0.5, 1.5])], {},
+        "Resize", 10, [IMAGE, f32([1, 1, 0.5, 1.5])], {},
         [[[[0, 0, 1, 2, 2, 3], [8, 8, 9, 10, 10, 11]]]]),
     "Resize of version 10 rounds up along an axis that becomes shorter": (
-        "Resize", 10, [np.float32([[10, 11, 12, 13, 14]]), np.float32([1, 0.75])], {}, [[10, 12, 13]]),
+        "Resize", 10, [f32([[10, 11, 12, 13, 14]]), f32([1, 0.75])], {}, [[10, 12, 13]]),
     "Upsample of version 9 rounds down": (
-        "Upsample", 9, [np.float32([[0, 1, 2, 3]]), np.float32([1, 1.5])], {}, [[0, 0, 1, 2, 2, 3]]),
+        "Upsample", 9, [f32([[0, 1, 2, 3]]), f32([1, 1.5])], {}, [[0, 0, 1, 2, 2, 3]]),
     "DFT of version 17 has axis 1 where none is given": (
-        "DFT", 17, [np.float32([[[[1], [2]], [[3], [4]]]])], {},
+        "DFT", 17, [f32([[[[1], [2]], [[3], [4]]]])], {},
         [[[[4, 0], [6, 0]], [[-2, 0], [-2, 0]]]]),
     "Clip of version 6 has the largest float32 as its limit": (
         "Clip", 6, [SPECIAL], {}, [3.4028234663852886e38, -3.4028234663852886e38, np.nan]),
     "Softmax of version 11 is over all axes from 1 on": (
-        "Hardmax", 11, [np.float32([[[1, 2], [4, 3]]])], {}, [[[0, 0], [1, 0]]]),
+        "Hardmax", 11, [f32([[[1, 2], [4, 3]]])], {}, [[[0, 0], [1, 0]]]),
     "Hardmax of version 13 is over the last axis": (
-        "Hardmax", 13, [np.float32([[[1, 2], [4, 3]]])], {}, [[[0, 1], [1, 0]]]),
+        "Hardmax", 13, [f32([[[1, 2], [4, 3]]])], {}, [[[0, 1], [1, 0]]]),
     "the sign of NaN": ("Sign", 13, [SPECIAL], {}, [1, -1, np.nan]),
     "integers shrink as real numbers do": (
         "Shrink", 9, [ints(-2, -1, 0, 1, 2)], {"bias": 1.5, "lambd": 1.0}, [0, 0, 0, 0, 0]),
-    "the determinant of narrow floats": ("Det", 22, [np.float16([[2, 1], [1, 3]])], {}, 5),
+    "the determinant of narrow floats": ("Det", 22, [f16([[2, 1], [1, 3]])], {}, 5),
     "one scale has no axis": (
-        "QuantizeLinear", 18, [np.float32([[-0.5, 1.375, 0.0]]), np.float32([0.625]), np.int8([1])], {"axis": -3},
+        "QuantizeLinear", 18, [f32([[-0.5, 1.375, 0.0]]), f32([0.625]), i8([1])], {"axis": -3},
         [[0, 3, 1]]),
 }  # fmt: skip
 """What onnxruntime 1.32 computes, by opset (and ``onnx.reference``, where it has the version)."""
@@ -168,15 +180,15 @@ def test_each_version_has_its_own_meaning_and_defaults(tmp_path: Path, case: str
     path = written(tmp_path / "m.onnx", op, opset, inputs, attributes, constants=(1, 2))
     y = sl.read_model(path).outputs["y0"]
     made = sl.interpret(y, inputs[0])
-    np.testing.assert_allclose(made.astype(np.float64), np.float64(expected), rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(made.astype(np.float64), np.asarray(expected, np.float64), rtol=1e-6, atol=1e-6)
 
 
 def test_a_version_is_not_another_one(tmp_path: Path) -> None:
     sides = [
-        written(tmp_path / "10.onnx", "Resize", 10, [(1, 1, "H", "W"), np.float32([1, 1, 1.5, 1.5])], constants=(1,)),
+        written(tmp_path / "10.onnx", "Resize", 10, [(1, 1, "H", "W"), f32([1, 1, 1.5, 1.5])], constants=(1,)),
         written(
             tmp_path / "11.onnx", "Resize", 11,
-            [(1, 1, "H", "W"), np.zeros(0, np.float32), np.float32([1, 1, 1.5, 1.5])], constants=(1, 2),
+            [(1, 1, "H", "W"), np.zeros(0, np.float32), f32([1, 1, 1.5, 1.5])], constants=(1, 2),
         ),
     ]  # fmt: skip
     assert sl.verify(*sides).verdict is not sl.Verdict.PROVED
@@ -203,12 +215,10 @@ def test_a_batch_normalization_of_version_9_with_all_outputs_trains(tmp_path: Pa
 
 
 def test_constants_are_computed_in_their_own_types(tmp_path: Path) -> None:
-    path = written(tmp_path / "m.onnx", "Add", 14, [np.int8([100]), np.int8([100])], constants=(0, 1))
+    path = written(tmp_path / "m.onnx", "Add", 14, [i8([100]), i8([100])], constants=(0, 1))
     made = sl.read_model(path).outputs["y0"]
     assert (made.dtype, sl.interpret(made).tolist()) == (np.int8, [-56])
-    path = written(
-        tmp_path / "n.onnx", "Cast", 25, [np.float16([1.1, 2])], {"to": TensorProto.FLOAT8E8M0}, constants=(0,)
-    )
+    path = written(tmp_path / "n.onnx", "Cast", 25, [f16([1.1, 2])], {"to": TensorProto.FLOAT8E8M0}, constants=(0,))
     assert sl.interpret(sl.read_model(path).outputs["y0"]).astype(np.float32).tolist() == [2, 2]
 
 
