@@ -53,6 +53,7 @@ def run(arguments: argparse.Namespace) -> Report:
         "formula_values": found.formula_values,
         "differences": {name: list(pair) for name, pair in found.differences.items()},
         "region": None if found.region is None else list(found.region),
+        "frontier": [list(pair) for pair in found.frontier],
         "witness": None
         if witness is None
         else {

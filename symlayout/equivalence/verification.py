@@ -28,6 +28,7 @@ from symlayout.tensors.chain import Tensor
 from symlayout_codegen.forks import cached_property
 
 _CERTAINTY = (Verdict.REFUTED, Verdict.UNKNOWN, Verdict.PROVED)
+_MOST_NAMED = 8  # pairs of values that part
 _SENTENCES = {
     Verdict.PROVED: "both models compute the same for all sizes{domain} and all inputs.",
     Verdict.REFUTED: "the models differ.",
@@ -142,6 +143,11 @@ class Verification:
         With REFUTED, where the models differ.
     region : tuple of (str, str) or None
         The first values that differ or were not decided: their names before and after.
+    frontier : tuple of pairs of str
+        All such values: what they are made of was shown to be equal.
+    parted : tuple or None
+        At the witness, a coordinate of the region, and what each side computes there; None and two shapes if these
+        differ.  None if the values of the region are equal there or cannot be computed.
     domain : Domain or None
         The sizes that the claim is about; None if the time limit ended the comparison.
     point : dict or None
@@ -171,6 +177,8 @@ class Verification:
     claim: ModelClaim | None = field(default=None, repr=False, compare=False)
     domain: Domain | None = field(default=None, repr=False, compare=False)
     point: dict[Any, int] | None = None
+    frontier: tuple[tuple[str, str], ...] = ()
+    parted: tuple[tuple[int, ...] | None, Any, Any] | None = None
     out_of_time: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
@@ -290,9 +298,13 @@ class Verification:
         if self.witness is not None:
             lines.append(f"  witness: {self.witness}")
         if self.region is not None:
-            lines.append(
-                f"  the first values that differ or were not decided: {' and '.join(map(one_line, self.region))}"
-            )
+            first, *others = [" and ".join(map(one_line, pair)) for pair in self.frontier or [self.region]]
+            lines.append(f"  the first values that differ or were not decided: {first}")
+            if self.parted is not None:
+                coord, *values = self.parted
+                at = "" if coord is None else f" at {coord}"
+                lines.append(f"    {'the shapes there' if coord is None else 'there'}{at}: {values[0]} and {values[1]}")
+            lines += [f"    besides: {pair}" for pair in others[:_MOST_NAMED]]
         return legible("\n".join(lines))
 
     def __str__(self) -> str:

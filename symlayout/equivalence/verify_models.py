@@ -22,6 +22,7 @@ from symlayout.equivalence.data_extents import (
     with_one_data,
     with_unread_origins,
 )
+from symlayout.equivalence.frontier import Frontier, parted_at
 from symlayout.equivalence.run_models import TwoRuns
 from symlayout.equivalence.unknown_ranks import ShapedValues, Values, with_handles, without_ranks
 from symlayout.equivalence.valid_sizes import Domain, demanded_beyond, facts_of, refused_after
@@ -192,7 +193,7 @@ def _verified(
         witness = _when_run(
             (runs[0], runs[1]), before, after, left, right, again[0], facts, reading, proofs, by_position
         )
-    return replace(found, witness=witness, region=_region(known, before, after, again, right, proofs))
+    return _with_region(replace(found, witness=witness), known, (before, after), again, (left, right), facts)
 
 
 def _without_added_zeros(
@@ -614,22 +615,34 @@ def _value(side: Any) -> Any:
     return side[1] if isinstance(side, tuple) and side[:1] == ("value",) else side
 
 
-def _region(
+def _with_region(
+    found: Verification,
     known: tuple[Congruence, Congruence],
-    before: ShapedValues,
-    after: ShapedValues,
+    models: tuple[ShapedValues, ShapedValues],
     again: tuple[dict[int, Tensor], dict[int, Tensor]],
-    right: Mapping[str, Tensor],
-    proofs: Mapping[str, Proof],
-) -> tuple[str, str]:
-    """Return the names of the first pair of values that was not shown to be equal; of an output if all were."""
-    named = [_names(model.tensors, made) for model, made in zip((before, after), again, strict=True)]
-    for congruence in reversed(known):
-        for (a, b, _), why in congruence.known.items():
-            if why is None and a in named[0] and b in named[1]:
-                return named[0][a], named[1][b]
-    name = next(n for n, p in proofs.items() if p.verdict is not Verdict.PROVED)
-    return name, next(n for n, t in after.outputs.items() if again[1].get(id(t), t) is right[name])
+    sides: tuple[Mapping[str, Tensor], Mapping[str, Tensor]],
+    facts: Facts,
+) -> Verification:
+    """Return what was found with the names of the values at which the models part, and what these are at the witness.
+
+    A pair of outputs stands for values without a name.
+    """
+    before, after = models
+    named = [_names(model.tensors, made) for model, made in zip(models, again, strict=True)]
+    ends = (
+        {id(t): name for name, t in sides[0].items()},
+        {id(again[1].get(id(t), t)): name for name, t in after.outputs.items()},
+    )
+    outputs = [(sides[0][n], sides[1][n]) for n, p in found.proofs.items() if p.verdict is not Verdict.PROVED]
+    search = Frontier((ends[0] | named[0], ends[1] | named[1]), facts, known)
+    pairs = [(a, b) for a, b in search.of(outputs) if id(a) in search.names[0] and id(b) in search.names[1]]
+    pairs = pairs or outputs[:1]
+    frontier = tuple((search.names[0].get(id(a), ""), search.names[1].get(id(b), "")) for a, b in pairs)
+    parted = None
+    if found.witness is not None:
+        arrays = {before.inputs[name].key: array for name, array in found.witness.inputs.items()}
+        parted = parted_at(pairs[0], {str(dim): n for dim, n in found.witness.dims.items()}, arrays)
+    return replace(found, region=frontier[0], frontier=frontier, parted=parted)
 
 
 def _names(tensors: Mapping[str, Tensor], made: Mapping[int, Tensor]) -> dict[int, str]:

@@ -277,6 +277,7 @@ SCHEMAS: dict[str, Schema] = {
                 "by how much each output differs, where laws or formulas were needed",
             ),
             "region": _or_null(_list(_TEXT, "the first values that differ or were not decided, before and after")),
+            "frontier": _list(_list(_TEXT, "before and after"), "all values that part although their operands do not"),
             "witness": _or_null(
                 _object(
                     {
