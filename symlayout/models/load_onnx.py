@@ -401,6 +401,8 @@ class OnnxEvaluation(Evaluation):
 
     def _resized(self, node: ModelNode, inputs: Sequence[Value | None]) -> tuple[Any, ...] | None:
         """Return the shape of a Resize by scales that are computed from dims."""
+        if len(inputs) < 2:
+            return None
         data, scales = inputs[0], inputs[2 if len(inputs) > 2 else 1]
         axes = next((a.ints for a in node.source.attribute if a.name == "axes"), ())
         factors = self.reals_of(scales)

@@ -168,7 +168,7 @@ def trilu(input: Tensor, k: Any = None, upper: Any = 1) -> Tensor:
 @operator(
     "OneHot",
     example=("N; 1; 2", "", "2"),
-    kinds="bad_axis, attr_dtype, unknown_rank",
+    kinds="bad_axis, attr_dtype, unknown_rank, length_mismatch",
     about={"depth": "The extent of the new axis."},
 )
 def one_hot(indices: Tensor, depth: Tensor | Any, values: Tensor, axis: Any = -1) -> Tensor:
@@ -176,7 +176,10 @@ def one_hot(indices: Tensor, depth: Tensor | Any, values: Tensor, axis: Any = -1
     rank = indices.rank
     (along,) = attributes.axes("axis", axis, rank + 1)
     if is_known(depth):
-        number = known("depth", depth).reshape(-1)[0]
+        numbers = known("depth", depth).reshape(-1)
+        if numbers.size != 1:
+            raise ShapeError(f"depth holds {numbers.size} numbers, not one", "length_mismatch")
+        number = numbers[0]
         count = dims_of("depth", int(number) if isinstance(number, np.generic) else number)[0]
     else:
         count = fresh("depth", 0)
