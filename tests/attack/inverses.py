@@ -18,6 +18,7 @@ import numpy as np
 import sympy
 
 import symlayout as sl
+from symlayout.inverses.inverse_candidates import like
 from tests.attack.runner import main_of
 from tests.attack.tally import Tally, Wrong
 
@@ -248,7 +249,7 @@ def _wrong_inverse(c: Chain, sizes: list[tuple[dict[str, int], Array, Array]], t
             yield f"inverse: {error}"
         return
     tally.note("inverse", undo.holds)
-    z = sl.tensor(c.tensor.shape, dtype="int64", name="z")
+    z = like(c.tensor)  # of its shape, and with what it requires
     (leaf,) = c.tensor.arguments()
     back, there = undo(c.tensor), c.tensor.replace({leaf.key: undo(z)})
     for at, x, y in sizes:
