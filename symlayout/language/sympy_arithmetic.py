@@ -15,6 +15,9 @@ from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent, exact_quotient
 from symlayout.language.sympy_bridge import to_extent, to_fraction, to_sympy
 
+_MOST_NESTED = 2  # floors of floors that are kept
+_MOST_DIVISOR = 1 << 48  # of a floor that is written for a floor of a floor: its numbers are sizes
+
 
 def at_least(value: Any, low: int) -> bool:
     """Return whether ``value >= low`` is proved for all values of its dims."""
@@ -27,6 +30,30 @@ def quotients(values: Iterable[Any]) -> set[Any]:
     import sympy
 
     return {part for e in values if hasattr(e, "atoms") for part in e.atoms(sympy.floor)}
+
+
+def floor_quotient(a: Any, b: Any) -> Any:
+    """Return ``a // b``; a floor of many floors plus an integer, by a positive integer, as one floor.
+
+    SymPy keeps floors of floors, and takes time that grows with the cube of their number.  A few are kept, since each
+    may turn out to be exact by itself.
+
+    >>> from symlayout.language.sympy_bridge import dim
+    >>> e = dim("H")
+    >>> for _ in range(30):
+    ...     e = floor_quotient(e + 1, 2)
+    >>> len(rounded(e))
+    2
+    """
+    import sympy
+
+    if isinstance(b, int) and b >= 1 and isinstance(a, sympy.Expr):
+        constant, rest = a.as_coeff_Add()
+        if isinstance(rest, sympy.floor) and constant.is_Integer and len(quotients([rest])) >= _MOST_NESTED:
+            numerator, denominator = fraction_of((rest.args[0] + constant) / b)
+            if not denominator.is_Integer or denominator <= _MOST_DIVISOR:
+                return sympy.floor(sympy.expand(numerator / denominator))
+    return a // b
 
 
 def rounded(e: Any) -> set[Any]:

@@ -18,7 +18,14 @@ import numpy as np
 from symlayout.algebra.facts import Facts
 from symlayout.errors import LEFT_OUT, FormatError, InconclusiveError, ShapeError, SymlayoutError, shortened, shown
 from symlayout.frontends.slices import PAST_THE_END
-from symlayout.language.sympy_arithmetic import exact_quotients, exact_ratio, least, quotients, same_products
+from symlayout.language.sympy_arithmetic import (
+    exact_quotients,
+    exact_ratio,
+    floor_quotient,
+    least,
+    quotients,
+    same_products,
+)
 from symlayout.language.sympy_bridge import extreme, to_extent
 from symlayout.models.apply_node import Constant, Value
 from symlayout.models.arithmetic import real_arithmetic
@@ -359,14 +366,14 @@ def _quotient(decide: ShapeNodes, a: Any, b: Any) -> Any:
         return exact
     if not decide.at_least(a, 0):
         if decide.at_least(-a, 0):
-            return -(-a // b)
+            return -floor_quotient(-a, b)
         decide.suppose(a)
-    return a // b
+    return floor_quotient(a, b)
 
 
 def _floor_quotient(decide: ShapeNodes, a: Any, b: Any) -> Any:
     exact = exact_ratio(a, b) if b != 0 else None
-    return a // b if exact is None else exact
+    return floor_quotient(a, b) if exact is None else exact
 
 
 def _remainder(decide: ShapeNodes, a: Any, b: Any) -> Any:
