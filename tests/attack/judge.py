@@ -279,8 +279,8 @@ def _replayed(pair: Pair, given: Mapping[str, Array], refused: bool) -> tuple[st
         return "", ""
     if ours in ("equal", "outside"):
         return ("disputed" if theirs == "differ" else "wrong"), text
-    if theirs == "equal" and not refused:
-        return "wrong", text
+    if theirs == "equal" and not refused:  # it has the meaning of the last version only for some operators
+        return "disputed", text
     return ("" if theirs == "differ" else "not judged"), text
 
 

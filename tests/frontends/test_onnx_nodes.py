@@ -127,6 +127,12 @@ def test_a_bound_of_clip_that_is_left_out_is_the_last_number_of_the_type(bounds:
             {},
             ("Eq(C, D)", "Eq(P, N)", "Eq(Q, 18)", "Eq(R, 6)"),
         ),
+        (
+            "RNN",
+            ("T, N, C", "A, B, D", "E, F, G"),
+            {"hidden_size": 2},
+            ("Eq(A, 1)", "Eq(B, 2)", "Eq(D, C)", "Eq(G, 2)"),
+        ),
         ("Conv", ("N, C, 8", "M, C, 3", "B"), {}, ("Eq(B, M)",)),
         ("ConvTranspose", ("N, C, 8", "C, M, 3", "B"), {"group": 1}, ("Eq(B, M)",)),
     ],
