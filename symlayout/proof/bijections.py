@@ -16,7 +16,15 @@ from typing import Any
 
 from symlayout import facade
 from symlayout.algebra.facts import Facts
-from symlayout.algebra.floor_normal_form import Coordinate, axis_digits, digit_name, digits_of, extent_of, floor_mod
+from symlayout.algebra.floor_normal_form import (
+    Coordinate,
+    axis_digits,
+    digit_name,
+    digits_of,
+    extent_of,
+    floor_mod,
+    is_digital,
+)
 from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, exact_quotient, names_of, substitute, symbol
 from symlayout.errors import SymlayoutError
 from symlayout.maps.digit_expressions import Expression, Translated
@@ -101,6 +109,15 @@ class Bijection:
             yield self.inverse.replace({leaf.key: self.tensor}), self.box
             if not self.onto:
                 yield self.tensor.replace({self.box.key: self.inverse}), leaf
+
+
+def _is_spelled(places: _Places) -> bool:
+    """Return whether the system of the places has all symbols that they name: a view may bring in others."""
+    facts = places.facts
+    parts = [e for piece in places.pieces for e in (*piece.coords, *itertools.chain(*piece.windows))]
+    named = set().union(*(names_of(facts.reduce(e)) for e in (*parts, *places.extents)))
+    symbols = facts.dims.keys() | facts.definitions.keys() | facts.quotients.keys()
+    return all(name in symbols or is_digital(name, facts) for name in named)
 
 
 def _over(places: _Places, t: Tensor, batch: int) -> Tensor:
@@ -210,7 +227,7 @@ def bijections(a: Tensor, b: Tensor, order: Sequence[int], swapped: bool, facts:
         found = both.guess(first).pieces(both.pairs(first))
         some = [pieces for pieces in found if len(pieces) > 1 or pieces[0].coords != own]
         places = [_Places(both.facts, tuple(both.boxes[first]), both.names[first], tuple(pieces)) for pieces in some]
-        guesses.append([(each, box) for each in places])
+        guesses.append([(each, box) for each in places if _is_spelled(each)])
     return [
         Bijection(places, box, bool(back), onto, tuple(guesses[1 - back]))
         for back in (0, 1)
