@@ -102,3 +102,14 @@ def test_as_many_axes_as_numpy_has_are_computed_or_refused(name: str) -> None:
         assert name in ("product", "sum", "softmax")
     else:
         assert found.shape == y.shape
+
+
+@pytest.mark.parametrize("to", ["uint8", "int32", "uint32", "int64"])
+def test_floats_that_no_integer_holds_change_no_other_element(to: str) -> None:
+    """What C does not define is some integer of the type; the docs say so."""
+    a = np.array([1.9, np.nan, 2.0, np.inf, 3.5, -np.inf, 4.0, 1e20, 5.0], np.float32)
+    y = sl.onnx.cast(sl.tensor("N", dtype="float32", name="x"), to=to)
+    with np.errstate(invalid="ignore"):
+        for found in (sl.compile(y, strict=True)(a), sl.interpret(y, a)):
+            assert found.dtype == to
+            assert found[::2].tolist() == [1, 2, 3, 4, 5]
