@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from symlayout.compute import along_axis
+from symlayout.compute.demands import demanding
 from symlayout.compute.elementwise import elementwise
 from symlayout.compute.recurrent import ACTIVATIONS, CELLS, recurrent
 from symlayout.compute.training import STEPS
@@ -74,11 +75,13 @@ def _layer(name: str, xs: Sequence[Tensor | None], given: Mapping[str, Any]) -> 
     rows = _LAYERS[name][3] * size
     weights = ((ways, rows, X.shape[2]), (ways, rows, size), (ways, 2 * rows))
     shapes_of = (X.shape, *weights, (batch,), first, first, (ways, 3 * size))
-    for k, (given_one, shape) in enumerate(zip(xs, shapes_of, strict=False)):
-        if given_one is not None:
-            _check_shape(f"input {k} of {name}", given_one, shape)
-    xs = [_zeros(shape, X) if x is None and k != _LENGTHS else x
-          for k, (x, shape) in enumerate(zip(xs, shapes_of, strict=False))]  # fmt: skip
+    fitting: list[Tensor | None] = []
+    for k, (one, shape) in enumerate(zip(xs, shapes_of, strict=False)):
+        if one is None:
+            fitting.append(None if k == _LENGTHS else _zeros(shape, X))
+        else:
+            fitting.append(_fitting(f"input {k} of {name}", one, shape))
+    xs = fitting
     functions = given["activations"] or ()
     needed = ways * len(CELLS[name][2])
     if functions and len(functions) < needed:
@@ -109,12 +112,10 @@ def _layer(name: str, xs: Sequence[Tensor | None], given: Mapping[str, Any]) -> 
 _LENGTHS = 4  # the number of the input that has no elements where it is left out
 
 
-def _check_shape(what: str, x: Tensor, shape: Sequence[Any]) -> None:
-    """Raise an error if a tensor has another rank, or an extent that is known is another one."""
+def _fitting(what: str, x: Tensor, shape: Sequence[Any]) -> Tensor:
+    """Return a tensor that has this shape; an error if its rank or a known extent is another one."""
     require_rank(what, x, len(shape), len(shape))
-    for n, m in zip(x.shape, shape, strict=True):
-        if isinstance(n, int) and isinstance(m, int) and n != m:
-            raise ShapeError(f"{what} has shape {x.shape}, not {tuple(shape)}", "size_mismatch")
+    return demanding(x, f"{what} has shape {x.shape}, not {tuple(shape)}", list(zip(x.shape, shape, strict=True)))
 
 
 def _zeros(shape: tuple[Any, ...], like: Tensor) -> Tensor:
