@@ -94,6 +94,23 @@ ROWS: dict[str, tuple[Callable[[], sl.Tensor], str, list[str]]] = {
         "(B, 2, S, E)",
         ["Eq(B, C)"],
     ),
+    "lengths of sequences": (
+        lambda: ONNX.reverse_sequence(x("T, N, C"), i("n")),
+        "(T, N, C)",
+        ["Eq(n, N)"],
+    ),
+    "labels": (
+        lambda: ONNX.negative_log_likelihood_loss(x("N, C, D"), i("a, b"), reduction="none"),
+        "(N, D)",
+        ["Eq(a, N)", "Eq(b, D)"],
+    ),
+    "a determinant": (lambda: ONNX.det(x("N, a, b")), "(N,)", ["Eq(a, b)"]),
+    "frames": (lambda: ONNX.stft(x("N, L, 1"), 1, None, 4), "(N, L - 3, 3, 2)", ["L >= 4"]),
+    "scales along an axis": (
+        lambda: ONNX.dequantize_linear(sl.tensor("N, 5", "uint8", "x"), x("c", "s"), axis=1),
+        "(N, 5)",
+        ["Eq((c - 5)*(c - 1), 0)"],
+    ),
     "a mask": (
         lambda: ONNX.attention(x("B, 2, S, 8", "q"), x("B, 2, 6, 8", "k"), x("B, 2, 6, E", "v"), x("a, 6", "m")),
         "(B, 2, S, E)",

@@ -155,7 +155,9 @@ def reverse_sequence(input: Tensor, sequence_lens: Tensor, batch_axis: Any = 1, 
     axes = [attributes.axes(name, a, rank)[0] for name, a in (("batch_axis", batch_axis), ("time_axis", time_axis))]
     if axes[0] == axes[1]:
         raise ShapeError("batch_axis and time_axis are one axis", "bad_axis")
-    view = moveaxis(input, axes, [0, 1])
+    require_rank("ReverseSequence", sequence_lens, 1, 1)
+    fitting = [(sequence_lens.shape[0], input.shape[axes[0]])]
+    view = moveaxis(demanding(input, "there are {} lengths for {} sequences", fitting), axes, [0, 1])
     require_rank("ReverseSequence", sequence_lens, 1, 1)
     sequence_lens = demanding(sequence_lens, "{} lengths of {} sequences", [(sequence_lens.shape[0], view.shape[0])])
     places = (Places(1, axes=(1,), lengths=True),)
@@ -167,5 +169,6 @@ def reverse_sequence(input: Tensor, sequence_lens: Tensor, batch_axis: Any = 1, 
 def det(X: Tensor) -> Tensor:
     """Return the determinant of each matrix."""
     rank = require_rank("Det", X, 2)
+    X = demanding(X, "a matrix of {} rows and {} columns has no determinant", [(X.shape[-2], X.shape[-1])])
     X = demanding(X, "matrices of {} rows and {} columns", [X.shape[-2:]])
     return reduced(X, [rank - 2, rank - 1], core.determinant, keepdims=False, commutative=False)

@@ -265,6 +265,8 @@ def _loss(name: str, x: Tensor, labels: Tensor, weight: Tensor | None, ignore: A
     mode = attributes.choice("reduction", reduction, ("none", "sum", "mean"))
     require_rank(name, x, 2)
     require_rank(name, labels, x.rank - 1, x.rank - 1)
+    what = "labels have an extent of {} beside one of {}"
+    x = demanding(x, what, list(zip(labels.shape, (x.shape[0], *x.shape[2:]), strict=True)))
     xs = [x, labels, *([] if weight is None else [weight])]
     given = [("ignore", ignore), ("reduction", mode)]
     shape = labels.shape if mode == "none" else ()

@@ -495,6 +495,8 @@ def stft(
         if window is None:
             raise ShapeError("STFT has neither a window nor frame_length", "attr_missing")
         length = window.shape[0]
+    what = "{} elements do not fit {}"
+    signal = demanding(signal, what, at_least=[(signal.shape[1], length), (step, 1)], kind="infeasible")
     frames = (signal.shape[1] - length) // step + 1
     size = length // 2 + 1 if attributes.flag("onesided", onesided) else length
     xs = [signal, *([] if window is None else [window])]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from symlayout.compute import quantization, reductions, trace
+from symlayout.compute.demands import spread
 from symlayout.compute.elementwise import elementwise
 from symlayout.errors import ShapeError
 from symlayout.frontends import attributes
@@ -94,6 +95,7 @@ def quantize_linear(
         given.append(("precision", of_number("precision", precision)))
     parameters = [y_scale] if y_zero_point is None else [y_scale, y_zero_point]
     along, block = _axis(x, axis, y_scale), attributes.constant("block_size", block_size)
+    parameters = _fitting(x, parameters, along, block)
     return quantization.per_channel(quantization.quantized, x, parameters, along, block, tuple(given), dtype)
 
 
@@ -117,7 +119,15 @@ def dequantize_linear(
     parameters = [x_scale] if x_zero_point is None else [x_scale, x_zero_point]
     along, block = _axis(x, axis, x_scale), attributes.constant("block_size", block_size)
     result = dtype or x_scale.dtype or np.dtype(np.float32)
+    parameters = _fitting(x, parameters, along, block)
     return quantization.per_channel(quantization.dequantized, x, parameters, along, block, given, result)
+
+
+def _fitting(x: Tensor, parameters: list[Tensor], axis: int, block: int) -> list[Tensor]:
+    """Return parameters of which there is one for all elements, or one for each place on an axis."""
+    if block or x.rank == 0:
+        return parameters
+    return [spread(p, (x.shape[axis],)) if p.rank == 1 else p for p in parameters]
 
 
 def _axis(x: Tensor, axis: Any, scale: Tensor) -> int:
