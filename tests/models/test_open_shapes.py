@@ -43,7 +43,7 @@ ROWS = {
     "the start of a slice": (
         "float[N, 8] x, int64[1] s",
         "<int64[1] z = {9}, int64[1] a = {1}> { y = Slice(x, s, z, a) }",
-        "(N, ?)",  # at most 8, which is not proved
+        "(N, ? <= 8)",
     ),
     "the largest ones": ("float[N, 9, W] x, int64[1] s", "{ y, i = TopK<axis=1>(x, s) }", "(N, ? <= 9, W)"),
     "a grid of a known rank": ("float[N, 2, 3] x, int64[4] s", "{ y = AffineGrid(x, s) }", "(N, ?, ?, 2)"),
