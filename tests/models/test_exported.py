@@ -83,7 +83,7 @@ def test_the_length_of_a_range_and_of_a_filled_value_are_known(tmp_path: Path) -
     assert str(m.outputs["r"].shape) == "(S,)"
     assert str(m.outputs["y"].shape) == "(2*N, S)"
     assert sl.interpret(m.outputs["y"], dims={"N": 2, "S": 3}).tolist() == [[0.0] * 3] * 4
-    assert sl.interpret(m.outputs["r"], dims={"N": 2, "S": 3}).tolist() == [0, 1, 2]
+    assert sl.interpret(m.outputs["r"], dims={"S": 3}).tolist() == [0, 1, 2]
     assert shares(m) == (6, 6)
 
 
@@ -101,7 +101,7 @@ def test_a_range_of_dims_has_the_element_type_of_its_ends(tmp_path: Path, dtype:
     m = sl.read_model(tmp_path / "model.onnx")
     assert str(m.outputs["y"].shape) == "(floor(S/2),)"
     assert m.outputs["r"].dtype == m.outputs["y"].dtype == dtype
-    found = sl.interpret(m.outputs["y"], dims={"N": 2, "S": 7})
+    found = sl.interpret(m.outputs["y"], dims={"S": 7})
     assert found.dtype == dtype
     assert found.tolist() == [0, 2, 4]
     assert shares(m)[0] == shares(m)[1]
