@@ -138,7 +138,7 @@ def main(named: dict[str, Attack], arguments: list[str], about: str | None) -> i
     )
     parser.add_argument("--jobs", type=int, default=1, help="processes (1)")
     parser.add_argument("--out", type=Path, help="a folder for the wrong answers, each with its files")
-    parser.add_argument("--counts", type=Path, help="add the counts to this JSON file: see tests.attack.page")
+    parser.add_argument("--counts", type=Path, help="add the counts to this JSON file: see tests.attack.tally")
     options = parser.parse_args(arguments)
     wrong = False
     for name, attack in named.items():
@@ -147,7 +147,7 @@ def main(named: dict[str, Attack], arguments: list[str], about: str | None) -> i
         print(f"{name}: " + ", ".join(f"{count} {outcome}" for outcome, count in totals.most_common()), flush=True)
         wrong |= bool(totals["wrong"])
         if options.counts:
-            from tests.attack.page import add
+            from tests.attack.tally import add
 
             add(options.counts, name, tally)
     return int(wrong)

@@ -15,10 +15,9 @@ from symlayout.equivalence.verify_models import verify
 from tests.attack import buckets, judge, node_tests, pairs, runner
 from tests.attack.bases import constant
 from tests.attack.judge import Pair, Side
-from tests.attack.page import add, page
 from tests.attack.replay import changed, refuted
 from tests.attack.runtimes import apart
-from tests.attack.tally import Tally, Wrong
+from tests.attack.tally import Tally, Wrong, add, page
 from tests.equivalence import unoptimized_onnxruntime
 
 CASES = {  # by the numbers of cases, which take some seconds together

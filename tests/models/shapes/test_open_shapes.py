@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("onnx")
 
 import symlayout as sl
-from tests.models.test_by_cases import read
+from tests.models.shapes.test_by_cases import read
 
 ROWS = {
     "some scales": (
