@@ -233,9 +233,9 @@ def main() -> None:
             counts[found.verdict.value] += 1
             if found.verdict is sl.Verdict.UNKNOWN:
                 counts[str(found.proofs["y"].obligation)[:40]] += 1
-            if text := judged(data[0], data[1], found):
+            if wrong := judged(data[0], data[1], found):
                 counts["WRONG"] += 1
-                print(f"seed {seed}: {found.verdict.name}: {text}")
+                print(f"seed {seed}: {found.verdict.name}: {wrong}")
                 print("  ", found.explain().replace("\n", "\n   "))
                 for side in sides:
                     nodes = [n for group in side for n in group]

@@ -10,6 +10,8 @@ import pytest
 from onnx import NodeProto
 
 import symlayout as sl
+from symlayout.equivalence.frontier import Frontier
+from symlayout.proof.attempts import pairs_known
 from tests.support.onnx_writer import model, node, value_info
 
 REFUTED, UNKNOWN = sl.Verdict.REFUTED, sl.Verdict.UNKNOWN
@@ -87,3 +89,10 @@ def test_the_arrays_of_a_witness_have_the_names_of_the_model(tmp_path: Path, nam
         assert list(arrays) == [name]
         np.testing.assert_array_equal(arrays[name], found.witness.inputs[name])
         assert arrays[name].shape == (2, 2)
+
+
+def test_without_names_the_outputs_themselves_part() -> None:
+    x = sl.tensor("N", name="x")
+    a, b = sl.onnx.relu(sl.onnx.exp(x)), sl.onnx.relu(sl.onnx.tanh(x))
+    known = pairs_known(x.facts, (), None, ([a], [b]))
+    assert Frontier(({}, {}), x.facts, known).of([(a, b)]) == [(a, b)]

@@ -12,6 +12,8 @@ import pytest
 pytest.importorskip("onnx")
 
 import symlayout as sl
+from symlayout.models.opaque import OutputType, UnknownExtent
+from symlayout.models.open_shapes import open_shapes
 from tests.models.shapes.test_by_cases import read
 
 ROWS = {
@@ -103,3 +105,16 @@ def test_an_operation_that_is_not_known_demands_what_it_demands_of_sizes(tmp_pat
     inputs, graph, _ = ROWS["a convolution with unknown kernels"]
     y = read(tmp_path, f"g ({inputs}) => (float y) {graph}").outputs["y"]
     assert [str(r) for r in y.requires] == ["Eq(p, 3)", "Eq(q, 3)", "H >= 1", "W >= 1"]
+
+
+def test_extents_of_given_dims_are_known_beside_others() -> None:
+    n, k = sl.dims("N k")
+    x = sl.tensor((n, 4), dtype="float32", name="x")
+    (made,) = open_shapes([sl.tile(x, (1, k))], [x], {"N"}).types
+    assert made is not None
+    assert made.shape is not None
+    assert made.shape[0] != made.shape[1]
+    assert isinstance(made.shape[1], UnknownExtent)
+    (other,) = open_shapes([sl.tile(x, (1, k))], [x], {"N"}).merged([OutputType(made.dtype, (UnknownExtent(), 8))])
+    assert other is not None
+    assert other.shape == (made.shape[0], 8)

@@ -10,7 +10,10 @@ import pytest
 
 import symlayout as sl
 from symlayout.proof.certificate.check_computed import refusal_alone
+from symlayout.proof.certificate.checker.pairs import check_pairs
+from symlayout.proof.certificate.checker.polynomials import Refused
 from symlayout.proof.certificate.checker.schema import sealed
+from symlayout.proof.certificate.computed_claims import is_sealed
 
 
 def certificate() -> Any:
@@ -123,3 +126,13 @@ def test_the_certificate_of_movement_is_about_its_sides() -> None:
     shown = sl.prove_equal(y, x).certificate
     assert sl.check(shown, before=y, after=x)
     assert not sl.check(shown, before=sl.flip(sl.flip(x, 1), 1), after=x)
+
+
+def test_pairs_are_checked_without_the_models() -> None:
+    c = certificate()
+    check_pairs(c)
+    assert is_sealed(c)
+    c["pairs"][0]["order"] = [*c["pairs"][0]["order"], 0]
+    assert not is_sealed(c)
+    with pytest.raises(Refused):
+        check_pairs(c)
