@@ -156,7 +156,8 @@ class Body(NamedTuple):
     over : bool
         Whether the body reads vectors rather than one element of each operand.
     commutative : bool
-        Whether the order of the terms changes the value by no more than the rounding of floats.
+        Whether the order of the terms changes the value by no more than the rounding of floats.  It does not change
+        integers if the body has *joins*; others may be computed in floats, as a mean is.
     exact : bool
         Whether the order of the terms does not change the value at all, as for a maximum.
     symmetric : bool

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 import symlayout as sl
 from symlayout.declare import Operand
 
@@ -12,7 +14,9 @@ def _sum_of_products(x: Any, w: Any, axes: Any) -> Any:
     return (x * w).sum(axes)
 
 
-sum_of_products = sl.Body("sum_of_products", _sum_of_products, over=True, commutative=True, symmetric=True)
+sum_of_products = sl.Body(
+    "sum_of_products", _sum_of_products, over=True, commutative=True, symmetric=True, joins=np.add
+)
 
 
 @sl.computation
