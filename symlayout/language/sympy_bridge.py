@@ -322,6 +322,9 @@ def _rounded(e: Any, facts: Facts, what: str) -> Extent:
     if isinstance(e, sympy.Mod):
         _require_positive(values[1], e, facts, what)
         n, d = map(facts.reduce, values)
+        if isinstance(n, Poly) and isinstance(d, int):  # SymPy writes -H % 4 as 3*H % 4
+            nearest = {m: (c + (d - 1) // 2) % d - (d - 1) // 2 if m else c for m, c in n.terms.items()}
+            n = collapse({m: c for m, c in nearest.items() if c})
         return facts.reduce(n - d * _floor(facts, n, d))
     return functools.reduce(facts.minimum if isinstance(e, sympy.Min) else facts.maximum, values)
 

@@ -271,7 +271,7 @@ class Model:
         >>> import symlayout as sl
         >>> models = Path(sl.__file__).parents[1] / "examples" / "models"  # in a checkout
         >>> sl.read_model(models / "pixel_unshuffle.onnx").requires
-        (Eq(Mod(H, 2), 0), Eq(Mod(W, 2), 0))
+        (Eq(Mod(H, 2), 0), Eq(Mod(W, 2), 0), W >= 2, H >= 2)
         """
         inputs = (t for t in self.inputs.values() if isinstance(t, Tensor))
         return relations(self.domain, {name for t in inputs for name in t.facts.dims})

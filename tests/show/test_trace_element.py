@@ -164,7 +164,10 @@ def test_sizes_are_integers() -> None:
             with pytest.raises(sl.ShapeError) as caught:
                 call()
             assert caught.value.kind == "attr_dtype"
-    assert x.show({sl.dim("N"): np.int64(2), "other": 3}).dims.keys() == {"N", "C"}
+    assert x.show({sl.dim("N"): np.int64(2)}).dims.keys() == {"N", "C"}
+    with pytest.raises(sl.ShapeError) as caught:
+        x.show({"other": 3})
+    assert caught.value.kind == "unknown_dim"
 
 
 # --- reasons ------------------------------------------------------------------------------------

@@ -271,7 +271,7 @@ def grid_sample_16(
     return made
 
 
-@operator("AffineGrid", example=("N, 2, 3", "size=(1, 3, 8, 9)", "(N, 8, 9, 2)"), kinds="rank, attr_dtype", about=_GRID)
+@operator("AffineGrid", example=("N, 2, 3", "size=(1, 3, 8, 9)", "(1, 8, 9, 2)"), kinds="rank, attr_dtype", about=_GRID)
 def affine_grid(theta: Tensor, size: Tensor | Any, align_corners: Any = 0) -> Tensor:
     """Return the places that *theta* maps a regular grid to."""
     require_rank("AffineGrid", theta, 3, 3)

@@ -57,7 +57,7 @@ def test_the_command_line_takes_them(capsys: pytest.CaptureFixture[str]) -> None
     (t,) = subject.build(["N, 2*h", "reshape(-1, 2)"], known=subject.parse_known(["N=1..", "h=3"]))
     assert t.bounds() == [(3, None), (2, 2)]
     for option, message in (("N", "is not NAME=RANGE"), ("M=1..", "M is not a dim here"), ("N=3..1", "")):
-        assert main(["infer", "N", "--dim", option]) == 1
+        assert main(["infer", "N", "--dim", option]) == 4
         assert message in capsys.readouterr().err
 
 

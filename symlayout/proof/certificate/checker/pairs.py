@@ -80,9 +80,8 @@ def _check_order(claim: dict[str, Any], pair: dict[str, Any], number: int) -> No
     order = pair["order"]
     if order == sorted(order) or pair["box"][2]:
         return
-    node = claim["nodes"][claim["right"]]
-    wanted = [order.index(k) if k < len(order) else k for k in range(len(node["shape"]))]
     for each in _moves(claim["nodes"], claim["right"]):
+        wanted = [order.index(k) if k < len(order) else k for k in range(len(each))]  # the box follows
         if each == wanted or each == [*map(wanted.index, range(len(wanted)))]:
             return
     raise Refused(f"pair {number}: no view has its axes in the order {order}")
