@@ -28,6 +28,7 @@ from symlayout.algebra.polynomial import (
 )
 from symlayout.algebra.table import Table
 from symlayout.deadlines import check_time, spend_goals
+from symlayout.errors import ShapeError
 from symlayout_codegen.values import Value
 
 INT64_MAX = 2**63 - 1
@@ -334,6 +335,8 @@ class System:
         """
         if denominator == 1:
             return numerator, 1
+        if denominator == 0:
+            raise ShapeError(f"{text(numerator)} is divided by 0", "infeasible")
         if type(denominator) is int and denominator > 0:
             common = gcd(denominator, *terms_of(numerator).values())
             if common == 1:

@@ -61,11 +61,12 @@ def each_value(
         if not partial or _reads(node) <= sources.keys():
             try:
                 value = _computed(node, sources) if node.body is not None else moved(node, sources)
+                if node.body is not None:
+                    sources[node.key] = _spread(value, int_extents(node), node)
             except (InconclusiveError, ShapeError):
+                value = None
                 if not partial:
                     raise
-        if node.body is not None and value is not None:
-            sources[node.key] = np.broadcast_to(value, int_extents(node))
         yield node, value
         for key in _reads(node):
             left[key] -= 1
@@ -115,7 +116,7 @@ def _computed(node: Tensor, sources: Mapping[str, Array]) -> Array:
             over = int_extents(v)[batch:]
             cut = None if box is None else (*box, *(slice(None) for _ in over))
             a = moved(v, sources, cut)
-            arrays.append(np.broadcast_to(a, (*a.shape[: a.ndim - len(over)], *over)) if over else a)
+            arrays.append(_spread(a, (*a.shape[: a.ndim - len(over)], *over), node) if over else a)
         named = dict(body.attributes)
         if body.over:
             named["axes"] = tuple(range(batch - node.inputs[0].rank, 0))
@@ -130,9 +131,17 @@ def _computed(node: Tensor, sources: Mapping[str, Array]) -> Array:
             return value
         if out is None:
             out = new_array(extents, value.dtype)
-        out[tuple(box)] = value
+        out[tuple(box)] = _spread(value, out[tuple(box)].shape, node)
     assert out is not None
     return out
+
+
+def _spread(value: Array, extents: Sequence[int], node: Tensor) -> Array:
+    """Return an array with the extents that are declared, if what a body reads or computes fits them."""
+    try:
+        return np.broadcast_to(value, extents)
+    except ValueError as error:  # an extent is negative, or the function returns another shape
+        raise InconclusiveError(f"{node.name} has a value here: {printable(error)}") from error
 
 
 def _blocks(node: Tensor, batch: int) -> Iterator[tuple[slice, ...] | None]:

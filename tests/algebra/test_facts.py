@@ -34,6 +34,12 @@ def test_contradictory_moduli_are_infeasible() -> None:
     assert caught.value.kind == "infeasible"
 
 
+def test_nothing_is_divided_by_a_denominator_that_is_0() -> None:
+    with pytest.raises(ShapeError, match="H is divided by 0") as caught:
+        facts_of(Dim("H")).divide(H, 0, "zero")
+    assert caught.value.kind == "infeasible"
+
+
 @pytest.mark.parametrize("dim", [Dim("H", 1, 1, 2), Dim("H", -2, -2, 3), Dim("H", 4, 5, 3), Dim("H", 2, 1)], ids=str)
 def test_a_dim_without_values_is_infeasible(dim: Dim) -> None:
     with pytest.raises(ShapeError) as caught:

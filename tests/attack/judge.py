@@ -174,7 +174,10 @@ def _meets(relations: Any, at: Mapping[str, int]) -> bool:
     """Return whether sizes meet relations in dims."""
     for relation in relations:
         known = {s: at[s.name] for s in relation.free_symbols if s.name in at}
-        if str(relation.subs(known)) != "True":
+        try:
+            if str(relation.subs(known)) != "True":
+                return False
+        except ZeroDivisionError:  # nothing is a multiple of 0
             return False
     return True
 

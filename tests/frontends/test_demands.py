@@ -22,6 +22,7 @@ def i(shape: str) -> sl.Tensor:
     return sl.tensor(shape, "int64", "i")
 
 
+CROP = "tf_crop_and_resize"
 ROWS: dict[str, tuple[Callable[[], sl.Tensor], str, list[str]]] = {
     "biases of a convolution": (
         lambda: ONNX.conv(x("N, 2, 8"), x("M, 2, 3", "w"), x("B", "b")),
@@ -111,6 +112,16 @@ ROWS: dict[str, tuple[Callable[[], sl.Tensor], str, list[str]]] = {
         "(N, 5)",
         ["Eq((c - 5)*(c - 1), 0)"],
     ),
+    "scales along an axis that is not there": (
+        lambda: ONNX.dequantize_linear(sl.tensor("N", "uint8", "x"), x("c", "s")),
+        "(N,)",
+        ["Eq(c, 1)"],
+    ),
+    "heads of rank 4": (
+        lambda: ONNX.attention(x("1, h, 3, 8", "q"), x("1, 2, 6, 8", "k"), x("1, 2, 6, 5", "v"), q_num_heads=4),
+        "(1, 4, 3, 5)",
+        ["Eq(h, 4)"],
+    ),
     "a mask": (
         lambda: ONNX.attention(x("B, 2, S, 8", "q"), x("B, 2, 6, 8", "k"), x("B, 2, 6, E", "v"), x("a, 6", "m")),
         "(B, 2, S, E)",
@@ -132,6 +143,10 @@ def test_sizes_that_do_not_fit_are_excluded(name: str) -> None:
     [
         (lambda: ONNX.col2im(x("N, 7, 4"), image_shape=[2, 3], block_shape=[1, 2]), "non_divisible"),
         (lambda: ONNX.col2im(x("N, 8, 5"), image_shape=[2, 3], block_shape=[1, 2]), "size_mismatch"),
+        (lambda: ONNX.col2im(x("N, 8, 4"), image_shape=[3, 3], block_shape=[2, 2], strides=[0, 1]), "block_lt_1"),
+        (lambda: ONNX.resize(x("N, 4"), [0, 1], [1, 2], coordinate_transformation_mode=CROP), "length_mismatch"),
+        (lambda: ONNX.resize(x("N, 4"), [], [1, 2], coordinate_transformation_mode=CROP), "length_mismatch"),
+        (lambda: ONNX.quantize_linear(x("N"), x("3", "s")), "bad_axis"),
         (lambda: ONNX.max_roi_pool(x("N, C, H, W"), x("R, 5", "r"), [2, -1]), "infeasible"),
         (lambda: ONNX.scatter_nd(x("4, 5"), i("3, 2"), x("2", "u")), "size_mismatch"),
         (lambda: ONNX.scatter_nd(x("4, 5"), i("3, 1"), x("3", "u")), "rank"),

@@ -10,6 +10,7 @@ import pytest
 
 import symlayout as sl
 from symlayout.algebra.facts import Facts
+from symlayout.compute.whole import whole
 from symlayout.declare import Fill, Operand
 from symlayout.maps.evaluate_bodies import evaluated
 from symlayout.tensors.apply_operation import operand_of
@@ -24,6 +25,14 @@ def test_a_depthwise_convolution_has_its_shape_in_symbols() -> None:
     assert y.subs({"n": 2, "c": 3, "h": 11, "w": 12, "k": 2, "s": 2, "d": 3}).shape == (2, 3, 4, 3)
     assert len(y.requires) == 2
     assert all(str(r).count("d") for r in y.requires)
+
+
+def test_a_function_whose_result_has_another_shape_is_inconclusive() -> None:
+    """Whoever searches for a witness goes on: this is no error of NumPy's."""
+    x = sl.tensor("2, 3", "float32", name="x")
+    y = whole("odd", [x], (2, 2), function=lambda a: a, dtype=x.dtype)
+    with pytest.raises(sl.InconclusiveError, match="odd has a value here"):
+        evaluated([y], {x.key: np.ones((2, 3), np.float32)})
 
 
 def test_a_kernel_that_is_too_large_is_refused_early_and_late_with_the_same_kind() -> None:

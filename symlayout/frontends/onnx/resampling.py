@@ -13,7 +13,7 @@ from symlayout.compute import sampling
 from symlayout.compute.contractions import Spatial
 from symlayout.compute.demands import demanding
 from symlayout.compute.whole import cosine_window, fourier, mel_weights, room_of, short_time_fourier, whole
-from symlayout.errors import ShapeError
+from symlayout.errors import ShapeError, shown
 from symlayout.frontends import attributes
 from symlayout.frontends.onnx.element_types import of_number
 from symlayout.frontends.onnx.operator import AT_LEAST_0, AT_LEAST_1, as_tensor, is_known, known, operator
@@ -75,6 +75,8 @@ def resize(
     if coordinate_transformation_mode == "tf_crop_and_resize":
         given.append(("outside", float(extrapolation_value)))
     parts = None if roi is None else known("roi", roi).reshape(-1).tolist()
+    if coordinate_transformation_mode == "tf_crop_and_resize" and parts is not None and len(parts) != 2 * len(along):
+        raise ShapeError(f"roi has {len(parts)} values for {len(along)} axes, not 2 for each", "length_mismatch")
     extents, factors = _extents(X, along, scales, sizes, keep_aspect_ratio_policy)
     if coordinate_transformation_mode == "tf_crop_and_resize" and any(e is None for e in parts or ()):
         shape = [extents[along.index(axis)] if axis in along else e for axis, e in enumerate(X.shape)]
@@ -388,7 +390,10 @@ def max_unpool(
 
 
 @operator(
-    "Col2Im", example=("N, 4*c, L", "image_shape=(5, 5), block_shape=(2, 2)", "(N, c, 5, 5)"), kinds="rank", about=_GRID
+    "Col2Im",
+    example=("N, 4*c, L", "image_shape=(5, 5), block_shape=(2, 2)", "(N, c, 5, 5)"),
+    kinds="rank, block_lt_1",
+    about=_GRID,
 )
 def col2im(
     input: Tensor, image_shape: Any, block_shape: Any, dilations: Any = None, pads: Any = None, strides: Any = None
@@ -403,6 +408,9 @@ def col2im(
         raise ShapeError(f"{channels} channels are no multiple of a block of {count}", "non_divisible")
     each = channels // count if isinstance(channels, int) and isinstance(count, int) else channels / count
     way = spatial_of(len(block), "NOTSET", dilations, pads, strides)
+    for name, values in (("strides", way.strides), ("dilations", way.dilations)):
+        if any(isinstance(n, int) and n < 1 for n in values):
+            raise ShapeError(f"{name} are {shown(values)}, each is at least 1", "block_lt_1")
     places = [
         (n + begin + end - d * (b - 1) - 1) // s + 1
         for n, b, s, d, (begin, end) in zip(images, block, way.strides, way.dilations, way.pads, strict=True)

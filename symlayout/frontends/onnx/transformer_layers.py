@@ -81,7 +81,10 @@ def attention(
         if past is not None:
             require_rank("Attention", past, 4, 4)
     q, k, v = Q, K, V
-    if rank == 3:
+    if rank == 4:
+        counted = [(x.shape[1], n) for x, n in ((Q, q_num_heads), (K, kv_num_heads)) if n is not None]
+        q = demanding(q, "there are {} heads, the attribute says {}", counted)
+    else:
         if q_num_heads is None or kv_num_heads is None:
             raise ShapeError("inputs of rank 3 need q_num_heads and kv_num_heads", "attr_missing")
         counts = attributes.constants("num_heads", [q_num_heads, kv_num_heads])

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from symlayout.compute import quantization, reductions, trace
-from symlayout.compute.demands import spread
+from symlayout.compute.demands import demanding, spread
 from symlayout.compute.elementwise import elementwise
 from symlayout.errors import ShapeError
 from symlayout.frontends import attributes
 from symlayout.frontends.onnx.element_types import of_number
 from symlayout.frontends.onnx.elementwise import apply, several
 from symlayout.frontends.onnx.operator import AT_LEAST_0, as_tensor, operator
+from symlayout.ops.reshape import reshape
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.computation import compute
 from symlayout.tensors.declaration import Body
@@ -87,15 +88,17 @@ def quantize_linear(
 ) -> Tensor:
     """Return ``x / y_scale`` rounded, plus the zero point, in a narrow type."""
     dtype = of_number("output_dtype", output_dtype) if output_dtype else None
-    if y_zero_point is not None:
-        dtype = y_zero_point.dtype or dtype
+    if y_zero_point is not None and y_zero_point.dtype is not None:
+        if dtype not in (None, y_zero_point.dtype):
+            raise ShapeError(f"output_dtype is {dtype}, the zero point has {y_zero_point.dtype}", "attr_dtype")
+        dtype = y_zero_point.dtype
     dtype = dtype or np.dtype(np.uint8)
     given: list[tuple[str, Any]] = [("to", dtype), ("saturate", attributes.flag("saturate", saturate))]
     if precision:
         given.append(("precision", of_number("precision", precision)))
     parameters = [y_scale] if y_zero_point is None else [y_scale, y_zero_point]
-    along, block = _axis(x, axis, y_scale), attributes.constant("block_size", block_size)
-    parameters = _fitting(x, parameters, along, block)
+    block = attributes.constant("block_size", block_size)
+    parameters, along = _fitting(x, parameters, axis, block)
     return quantization.per_channel(quantization.quantized, x, parameters, along, block, tuple(given), dtype)
 
 
@@ -117,24 +120,27 @@ def dequantize_linear(
     dtype = of_number("output_dtype", output_dtype) if output_dtype else None
     given = (("to", dtype),) if dtype is not None else ()
     parameters = [x_scale] if x_zero_point is None else [x_scale, x_zero_point]
-    along, block = _axis(x, axis, x_scale), attributes.constant("block_size", block_size)
+    block = attributes.constant("block_size", block_size)
     result = dtype or x_scale.dtype or np.dtype(np.float32)
-    parameters = _fitting(x, parameters, along, block)
+    parameters, along = _fitting(x, parameters, axis, block)
     return quantization.per_channel(quantization.dequantized, x, parameters, along, block, given, result)
 
 
-def _fitting(x: Tensor, parameters: list[Tensor], axis: int, block: int) -> list[Tensor]:
-    """Return parameters of which there is one for all elements, or one for each place on an axis."""
-    if block or x.rank == 0:
-        return parameters
-    return [spread(p, (x.shape[axis],)) if p.rank == 1 else p for p in parameters]
+def _fitting(x: Tensor, parameters: list[Tensor], axis: Any, block: int) -> tuple[list[Tensor], int]:
+    """Return parameters of which there is one for all elements, or one for each place on an axis; and the axis.
 
-
-def _axis(x: Tensor, axis: Any, scale: Tensor) -> int:
-    """Return the axis of the parameters; it has no meaning if there is one for all."""
-    if scale.extents in ((), (1,)) or x.rank == 0:
-        return 0
-    return attributes.axes("axis", axis if x.rank > 1 else 0, x.rank)[0]
+    If *x* does not have the axis, there is one for all elements.
+    """
+    if all(p.extents in ((), (1,)) for p in parameters):
+        return [p if x.rank else reshape(p, ()) for p in parameters], 0
+    along = attributes.constant("axis", axis)
+    if block or any(p.rank > 1 for p in parameters):
+        return parameters, attributes.axes("axis", axis, x.rank)[0]
+    if -x.rank <= along < x.rank:
+        along %= x.rank
+        return [spread(p, (x.shape[along],)) if p.rank else p for p in parameters], along
+    what = f"{{}} scales or zero points beside axis {along} of a tensor of rank {x.rank}, not {{}}"
+    return [reshape(demanding(p, what, [(p.shape[0], 1)], kind="bad_axis"), ()) if p.rank else p for p in parameters], 0
 
 
 @operator("DynamicQuantizeLinear", example=("N, C", "", "[(N, C), (), ()]"), kinds="overflow")

@@ -25,6 +25,7 @@ from symlayout.models.model import TENSOR, Items, ModelNode, Unshaped, Value
 from symlayout.models.onnx_values import attribute_value, number_of
 
 _NOT_CHECKED = "__"  # what the names of attributes begin with that runtimes keep for themselves
+_EARLIER = ("LayerNormalization", "ThresholdedRelu")  # runtimes have them in the versions before their first, too
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +120,15 @@ def schema_of(op: str, version: int, domain: str) -> Schema | None:
     )
 
 
+@functools.lru_cache(maxsize=4096)
+def _first_version(op: str, version: int, domain: str) -> int | None:
+    """Return the first version after *version* that has an operator; None if the package knows of none."""
+    from onnx import defs
+
+    later = range(version + 1, defs.onnx_opset_version() + 1)  # other domains have fewer versions
+    return next((v for v in later if package_schema(op, v, domain) is not None), None)
+
+
 def schema(node: ModelNode) -> Schema | None:
     """Return the schema of a node; None if the standard has no such operator."""
     return schema_of(node.op_type, node.version, node.domain)
@@ -137,12 +147,15 @@ def check(node: ModelNode, inputs: Sequence[Value | None]) -> None:
     ------
     FormatError
         The node has another number of inputs or outputs, leaves out what it may not, or has an attribute of another
-        type; or an element type is none that the operator takes.
+        type; an element type is none that the operator takes; or only later versions have the operator.
     AttributeNameError
         The node has an attribute that the operator does not have, or lacks one that it needs.
     """
     known = schema(node)
     if known is None:
+        later = _first_version(node.op_type, node.version, node.domain)
+        if later is not None and node.op_type not in _EARLIER:
+            raise FormatError(f"version {node.version} has no {node.op_type}, version {later} does\n  in: {node}")
         return
     if known.deprecated:
         raise FormatError(f"version {node.version} has no {node.op_type} any more\n  in: {node}")

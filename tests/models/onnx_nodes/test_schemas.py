@@ -104,6 +104,15 @@ WRONG: dict[str, tuple[str, int, list[Any], dict[str, Any], int]] = {
     "an operator that was taken away": ("Upsample", 10, [X, np.ones(4, np.float32)], {}, 1),
     "an element type of a later version": ("Relu", 13, [ints(1, dtype="int32")], {}, 1),
     "operands of two types": ("Add", 14, [M, np.ones((1, 1))], {}, 1),
+    "an operator of a later version": ("Sign", 8, [M], {}, 1),
+    "an operator of a later version, which runtimes had otherwise": (
+        "MeanVarianceNormalization", 8, [X], {"axes": [0]}, 1),
+    "scales along axis 1 of a vector": ("QuantizeLinear", 13, [(3,), (3,), np.zeros(3, np.uint8)], {}, 1),
+    "scales back along axis 1 of a vector": (
+        "DequantizeLinear", 19, [np.zeros(3, np.uint8), (3,), np.zeros(3, np.uint8)], {}, 1),
+    "a type beside a zero point of another": (
+        "QuantizeLinear", 21, [(3,), (), np.zeros((), np.uint8)], {"output_dtype": TensorProto.INT8}, 1),
+    "other heads than those of rank 4": ("Attention", 23, ATTENTION, {"kv_num_heads": 1}, 1),
     "outputs that it does not have": ("MaxPool", 12, [X], {"kernel_shape": [2, 2]}, 3),
     "a cell without enough activations": (
         "GRU", 14, [(2, 1, 3), (2, 6, 3), (2, 6, 2)],
@@ -127,6 +136,15 @@ RUN: dict[str, tuple[str, int, list[Any], dict[str, Any], int]] = {
     "a condition that is too long": ("Compress", 11, [(3, 2), np.ones(5, bool)], {"axis": 0}, 1),
     "the exponent 0": ("GlobalLpPool", 2, [X], {"p": 0}, 1),
     "an attribute that a runtime keeps for itself": ("Relu", 14, [M], {"__layout": 1}, 1),
+    "an operator that runtimes had first": ("LayerNormalization", 11, [(2, 3), (3,)], {}, 1),
+    "one scale beside an axis that is not there": (
+        "QuantizeLinear",
+        19,
+        [(2, 3), (1,), ints(0, dtype="uint8")],
+        {"axis": 7},
+        1,
+    ),
+    "the heads of rank 4": ("Attention", 23, [(2, 4, 3, 8)] * 3, {"q_num_heads": 4, "kv_num_heads": 4}, 1),
     "groups by version 18": ("GroupNormalization", 18, [X, (2,), (2,)], {"num_groups": 2}, 1),
 }
 """onnxruntime 1.32 runs each of these, of which the standard says nothing, or what it says was taken back."""
