@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     law = "what may be used beyond equality bit for bit: %(choices)s"
     parser.add_argument("--law", action="append", default=[], choices=LAWS, metavar="LAW", help=law)
     parser.add_argument("--by-position", action="store_true", help="match inputs and outputs by order, not by name")
-    parser.add_argument("--no-run", action="store_true", help="do not run the models where no proof decides it")
+    parser.add_argument("--no-run", action="store_true", help="do not run the models, to decide it or at a witness")
     parser.add_argument("--witness", metavar="DIR", help="write the inputs where the models differ to DIR/inputs.npz")
 
 
@@ -40,6 +40,9 @@ def run(arguments: argparse.Namespace) -> Report:
     )
     witness = found.witness
     text = found.explain()
+    printed = {} if arguments.no_run else found.printed
+    for runtime, (before, after) in printed.items():
+        text += f"\n  {runtime} there: {before} before and {after} after"
     if witness is not None and arguments.witness is not None:
         text += f"\n  inputs: {witness.save(arguments.witness)}"
     data = {
@@ -62,6 +65,7 @@ def run(arguments: argparse.Namespace) -> Report:
             "coord": None if witness.coord is None else list(witness.coord),
             "before": str(witness.left),
             "after": str(witness.right),
+            "runtimes": {runtime: list(pair) for runtime, pair in printed.items()},
         },
         "explanation": text,
     }

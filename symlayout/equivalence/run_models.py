@@ -13,6 +13,7 @@ import operator
 import subprocess
 import sys
 import tempfile
+import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -185,7 +186,8 @@ class TwoRuns:
         feeds = [arrays for _, arrays in points]
         after = [{other: arrays[name] for name, (_, other) in self.inputs.items()} for arrays in feeds]
         left, right = run_models(self.models, (feeds, after), runtime)
-        return list(zip(left, right, strict=True))
+        made = [[None if isinstance(each, str) else each for each in side] for side in (left, right)]
+        return list(zip(*made, strict=True))
 
     def _apart(self, name: str, arrays: Arrays, before: Arrays, after: Arrays, runtime: str) -> ArrayDifference | None:
         """Return where an output differs by more than the model before changes with the last bits of its inputs."""
@@ -194,7 +196,7 @@ class TwoRuns:
         def again() -> Array | None:
             moved = {key: stirred(array) for key, array in arrays.items()}
             ((made,),) = run_models(self.models[:1], [[moved]], runtime)
-            return None if made is None else made[name]
+            return None if isinstance(made, str) else made[name]
 
         found = difference_of(a, b, again)
         return found if found is not None and found.is_plain else None
@@ -229,8 +231,8 @@ def installed_runtimes() -> tuple[str, ...]:
     return tuple(name for name in runtime_process.RUNTIMES if find_spec(name) is not None)
 
 
-def run_models(models: Sequence[Model], feeds: Sequence[Sequence[Arrays]], runtime: str) -> list[list[Arrays | None]]:
-    """Return the outputs of each model for each of its feeds, by name; None where it was not run.
+def run_models(models: Sequence[Model], feeds: Sequence[Sequence[Arrays]], runtime: str) -> list[list[Arrays | str]]:
+    """Return the outputs of each model for each of its feeds, by name; why it was not run, if that is known, else.
 
     Parameters
     ----------
@@ -246,10 +248,10 @@ def run_models(models: Sequence[Model], feeds: Sequence[Sequence[Arrays]], runti
         if all(_write(model, folder / f"{k}.onnx") for k, model in enumerate(models)):
             for k, given in enumerate(feeds):
                 for number, arrays in enumerate(given):
-                    np.savez(folder / f"{k}-{number}.in.npz", **arrays)  # type: ignore[arg-type]
+                    write_arrays(folder / f"{k}-{number}.in.npz", arrays)
             _call(runtime, folder)
         return [
-            [_read(folder / f"{k}-{number}.out.npz", model) for number in range(len(given))]
+            [_read(folder, f"{k}-{number}", model) for number in range(len(given))]
             for k, (model, given) in enumerate(zip(models, feeds, strict=True))
         ]
 
@@ -279,9 +281,18 @@ def _call(runtime: str, folder: Path) -> None:
         return
 
 
-def _read(path: Path, model: Model) -> Arrays | None:
+def _read(folder: Path, stem: str, model: Model) -> Arrays | str:
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with np.load(folder / f"{stem}.out.npz", allow_pickle=False) as file:
             return {name: file[f"arr_{k}"] for k, name in enumerate(model.outputs)}
     except (OSError, KeyError, ValueError):
-        return None
+        why = folder / f"{stem}.error.txt"
+        return why.read_text("utf-8", errors="replace") if why.is_file() else ""
+
+
+def write_arrays(path: Path, arrays: Mapping[str, Array]) -> None:
+    """Write arrays as ``numpy.savez`` does, whatever characters their names have."""
+    with zipfile.ZipFile(path, "w") as file:
+        for name, array in arrays.items():
+            with file.open(f"{name}.npy", "w", force_zip64=True) as entry:
+                np.lib.format.write_array(entry, np.asarray(array), allow_pickle=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +12,8 @@ import numpy as np
 
 from symlayout.algebra.facts import Facts
 from symlayout.equivalence.data_extents import certificate_of_data
+from symlayout.equivalence.replay import Replay
+from symlayout.equivalence.run_models import write_arrays
 from symlayout.equivalence.valid_sizes import Domain
 from symlayout.errors import legible, one_line
 from symlayout.proof.added_zeros import without_added_zeros
@@ -81,10 +82,7 @@ class ModelWitness:
         """Write the inputs as ``inputs.npz`` into *folder*, which is made, and return its path."""
         path = Path(folder)
         path.mkdir(parents=True, exist_ok=True)
-        with zipfile.ZipFile(path / "inputs.npz", "w") as file:  # whatever characters a name has
-            for name, array in self.inputs.items():
-                with file.open(f"{name}.npy", "w", force_zip64=True) as entry:
-                    np.lib.format.write_array(entry, np.asarray(array), allow_pickle=False)
+        write_arrays(path / "inputs.npz", self.inputs)
         return path / "inputs.npz"
 
 
@@ -180,6 +178,7 @@ class Verification:
     frontier: tuple[tuple[str, str], ...] = ()
     parted: tuple[tuple[int, ...] | None, Any, Any] | None = None
     out_of_time: tuple[str, ...] = ()
+    replay: Replay | None = field(default=None, repr=False, compare=False)
 
     def __bool__(self) -> bool:
         raise TypeError("a verification has three outcomes; compare its verdict with Verdict.PROVED")
@@ -244,6 +243,18 @@ class Verification:
         c = self.claim
         found = {name: difference(t, c.right[name], c.facts) for name, t in c.left.items()}
         return {name: pair for name, pair in found.items() if pair is not None}
+
+    @cached_property
+    def printed(self) -> dict[str, tuple[str, str]]:
+        """With REFUTED, what each installed runtime computes at the witness before and after, as text, by its name.
+
+        Both models run in a child process, when this is first asked for.  The verdict follows the standard, from which
+        a runtime may differ.
+        """
+        w = self.witness
+        if w is None or self.replay is None or not w.inputs:
+            return {}
+        return self.replay.printed(w.inputs, w.output, w.coord)
 
     @cached_property
     def certificate(self) -> dict[str, Any] | None:

@@ -23,6 +23,7 @@ from symlayout.equivalence.data_extents import (
     with_unread_origins,
 )
 from symlayout.equivalence.frontier import Frontier, parted_at
+from symlayout.equivalence.replay import Replay
 from symlayout.equivalence.run_models import TwoRuns
 from symlayout.equivalence.unknown_ranks import ShapedValues, Values, with_handles, without_ranks
 from symlayout.equivalence.valid_sizes import Domain, demanded_beyond, facts_of, refused_after
@@ -193,6 +194,9 @@ def _verified(
         witness = _when_run(
             (runs[0], runs[1]), before, after, left, right, again[0], facts, reading, proofs, by_position
         )
+    if witness is not None and len(runs) == len(models):
+        name_of_input = dict(_matched("input", before.inputs, after.inputs, by_position))
+        found = replace(found, replay=Replay((runs[0], runs[1]), name_of_input, name_after))
     return _with_region(replace(found, witness=witness), known, (before, after), again, (left, right), facts)
 
 

@@ -286,6 +286,7 @@ SCHEMAS: dict[str, Schema] = {
                         "coord": _or_null(_INTS),
                         "before": _is("string", "what the model before computes there"),
                         "after": _is("string", "what the model after computes there"),
+                        "runtimes": _map(_list(_TEXT, ""), "what each installed runtime computes before and after"),
                     }
                 )
             ),

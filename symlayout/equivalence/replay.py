@@ -1,0 +1,55 @@
+"""What the installed runtimes compute at a witness.
+
+The verdict follows the standard.  A runtime may differ from it, such as by a fused kernel of half precision that rounds
+otherwise; what each of them prints shows it.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from symlayout.budgets import limits
+from symlayout.deadlines import within
+from symlayout.equivalence.run_models import Arrays, installed_runtimes, run_models
+from symlayout.errors import one_line
+from symlayout.models.model import Model
+
+_LONGEST = 160  # characters of why a runtime refuses a model
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """Two models that runtimes run, and the names after of the inputs and outputs before."""
+
+    models: tuple[Model, Model]
+    inputs: Mapping[str, str]
+    outputs: Mapping[str, str]
+
+    def printed(self, inputs: Arrays, output: str, coord: tuple[int, ...] | None) -> dict[str, tuple[str, str]]:
+        """Return for each installed runtime what both models compute of an output, as text.
+
+        It is the element at *coord*, or the shape and the type without one, or why the runtime does not run the model.
+        """
+        found: dict[str, tuple[str, str]] = {}
+
+        def run() -> None:
+            feeds = inputs, {self.inputs[name]: array for name, array in inputs.items() if name in self.inputs}
+            for runtime in installed_runtimes():
+                (before,), (after,) = run_models(self.models, [[feed] for feed in feeds], runtime)
+                found[runtime] = _text(before, output, coord), _text(after, self.outputs[output], coord)
+
+        within(limits.run_seconds, run, lambda: None)
+        return found
+
+
+def _text(made: Arrays | str, output: str, coord: tuple[int, ...] | None) -> str:
+    if isinstance(made, str):
+        return f"refused ({one_line(made, _LONGEST)})" if made else "not run"
+    array = np.asarray(made[output])
+    if coord is not None and len(coord) == array.ndim and all(map(operator.lt, coord, array.shape)):
+        return str(array[coord])
+    return f"{array.dtype} of shape {array.shape}"
