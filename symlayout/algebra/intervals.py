@@ -345,8 +345,8 @@ class Intervals(System):
             return False
         c_low, c_high = self.interval(c)
         low, high = self.low[name], self.high[name]
-        if linear is None:  # c mentions the name as well: only that the name is not 0 follows
-            if c_low is not None and c_low >= 0 and most < 0 and low == 0:
+        if linear is None:  # c mentions the name as well, as in W*W >= 1: only that the name is not 0 follows
+            if c_low is not None and c_low >= 0 and most < 0 and low == 0 and len(terms_of(c)) == 1:
                 self.raise_low(name, 1, fact, where)
             return self.low[name] != low
         if c_low is not None and c_low >= 0 and c_high and most < 0:  # c*name >= -most > 0

@@ -44,7 +44,9 @@ MODELS = ROOT / "examples" / "models"
 
 def spoken(t: sl.Tensor) -> None:
     """Say everything of a tensor."""
-    str(t), str(t.shape), str(t.requires), t.bounds(), str(t.index_map), t.index_map.latex()
+    str(t), str(t.shape)
+    if t.rank is not None:
+        str(t.requires), t.bounds(), str(t.index_map), t.index_map.latex()
 
 
 def shapes(count: int, rnd: random.Random, folder: Path) -> Iterator[Item]:

@@ -262,8 +262,8 @@ def test_every_single_alteration_is_refused() -> None:
                     count += 1
         assert refusal({**found, "seal": found["seal"][::-1]}) == ALTERED
         assert refusal({**found, "seal": None}) == "the certificate.seal: None is not a name"
-        for trial in ({**found, "more": 0}, {key: found[key] for key in ("claim", "proof")}):
-            assert refusal(trial) == f"the certificate: {sorted(trial)} is not ['claim', 'proof', 'seal']"
+        for trial in ({**found, "more": 0}, {key: found[key] for key in found if key != "seal"}):
+            assert refusal(trial) == f"the certificate: {sorted(trial)} is not {sorted(found)}"
     assert count > 3000
 
 
