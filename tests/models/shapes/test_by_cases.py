@@ -22,7 +22,7 @@ PROVED, REFUTED = sl.Verdict.PROVED, sl.Verdict.REFUTED
 
 
 def read(folder: Path, text: str, name: str = "model", **constants: np.ndarray[Any, Any]) -> sl.Model:
-    made = parser.parse_model('<ir_version: 9, opset_import: ["" : 18]>\n' + text)
+    made = parser.parse_model('<ir_version: 9, opset_import: ["" : 20]>\n' + text)
     made.graph.initializer.extend(numpy_helper.from_array(array, key) for key, array in constants.items())
     path = folder / f"{name}.onnx"
     path.write_bytes(made.SerializeToString())
