@@ -43,7 +43,7 @@ def deadline(seconds: float | None) -> Iterator[None]:
     Examples
     --------
     >>> with deadline(3600.0):
-    ...     remaining() < 3600.0
+    ...     remaining() <= 3600.0
     True
     >>> remaining()
     inf

@@ -140,6 +140,7 @@ def test_no_larger_sizes_are_tried_where_the_smallest_are_too_large(
     assert len(tried) == 1
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not limit the memory of a process")
 def test_a_runtime_gets_no_more_memory_than_its_limit(tmp_path: Path) -> None:
     code = (
         "import sys; sys.path.insert(0, sys.argv[1]); import runtime_process as child\n"
