@@ -109,10 +109,20 @@ def test_the_index_of_decisions_is_complete() -> None:
     notes = sorted((DOCS / "decisions").glob("[0-9]*.md"))
     titles = [note.read_text(encoding="utf-8").splitlines()[0].removeprefix("# ") for note in notes]
     numbers = [int(note.name[:4]) for note in notes]
-    assert numbers == list(range(1, len(notes) + 1))
+    assert numbers == sorted(set(numbers))
     assert [title.partition(".")[0] for title in titles] == [str(number) for number in numbers]
     index = re.findall(r"^- \[(.+)\]\((.+)\)$", PAGES["docs/decisions/index.md"], re.MULTILINE)
     assert index == [(title, note.name) for title, note in zip(titles, notes, strict=True)]
+
+
+def test_decisions_say_whether_they_hold() -> None:
+    """What amends or replaces a note is a later one."""
+    for note in sorted((DOCS / "decisions").glob("[0-9]*.md")):
+        status = note.read_text(encoding="utf-8").splitlines()[2]
+        said = re.fullmatch(r"\*\*Status:\*\* (holds|holds, amended by .+|replaced by .+)\.", status)
+        assert said, note.name
+        later = re.findall(r"\((\d{4})-", said[1])
+        assert all(number > note.name[:4] for number in later) and bool(later) == (said[1] != "holds"), note.name
 
 
 WRITTEN = ("docs/ops.md", "docs/benchmarks.md", "docs/benchmarks-epyc.md", "docs/changelog.md")
