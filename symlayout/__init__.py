@@ -5,10 +5,12 @@ follow the shape, the NumPy interpreter, the C kernel and the proof.  SymPy is i
 first symbol is made, and cffi when the first kernel is.
 """
 
+from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from symlayout import compute as _room  # noqa: F401  has the name of a function, which is bound after it
+from symlayout import facade as _facade
 from symlayout import moved as _moved
 from symlayout.budgets import Limits, limits
 from symlayout.errors import (
@@ -214,7 +216,35 @@ __all__ = [
     "window",
 ]
 
+_REGISTERED = {  # functions of the facade, by the room, the module and the function that computes them
+    "index_map_of": "maps.composed_map index_map_of",
+    "getitem": "ops.slicing getitem",
+    "pickled": "tensors.pickled_chain pickled",
+    "inverse": "inverses.find_inverse inverse",
+    "proved_inverse": "inverses.find_inverse proved_inverse",
+    "picture": "show.picture picture",
+    "picture_of_tensor": "show.picture of_tensor",
+    "as_tensors": "layouts.strided_layout as_tensors",
+    "any_rank_tensor": "any_rank.any_rank_input any_rank_tensor",
+    "prove_any_rank": "any_rank.prove_all_ranks prove_all_ranks",
+}
+
+
+def _registered_later(name: str) -> Callable[..., Any]:
+    """Return a function that imports what computes *name*, puts it in its own place, and calls it."""
+    module, function = _REGISTERED[name].split()
+
+    def call(*args: Any, **named: Any) -> Any:
+        with _held_off:
+            found = getattr(import_module(f"{__name__}.{module}"), function)
+        _facade.registered[name] = found
+        return found(*args, **named)
+
+    return call
+
+
 _moved.install()
+_facade.registered.update({name: _registered_later(name) for name in _REGISTERED})
 
 
 def __getattr__(name: str) -> Any:

@@ -468,3 +468,8 @@ def _demand_composed(outer: Layout, inner: Layout, found: Layout, facts: Facts) 
         )
     if proof.verdict is Verdict.UNKNOWN:
         raise InconclusiveError(f"{outer} of {inner} is {found}", [proof.conclusion])
+
+
+def as_tensors(left: Any, right: Any) -> tuple[Any, Any]:
+    """Return two layouts as tensors that read one memory; return anything else as it is."""
+    return left.beside(right) if isinstance(left, Layout) else (left, right)

@@ -9,10 +9,12 @@ from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from functools import cache
 from graphlib import TopologicalSorter
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
+import symlayout as sl
 from tests.support.draw_rooms import PLACES
 from tests.support.paths import PACKAGES, ROOT
 
@@ -45,6 +47,15 @@ def nodes_of(name: str) -> tuple[ast.AST, ...]:
 def imports_of(name: str) -> list[str]:
     """Return what the module *name* imports, also inside functions, sorted."""
     return sorted(set(imports(name, nodes_of(name))))
+
+
+def imports_at_run_time(name: str) -> list[str]:
+    """Return the imports of a module, for the facade without those that are for annotations."""
+    if name != FACADE:
+        return imports_of(name)
+    blocks = [n for n in nodes_of(name) if isinstance(n, ast.If) and _last_name(n.test) == "TYPE_CHECKING"]
+    annotations = {node for block in blocks for node in ast.walk(block)}
+    return sorted(set(imports(name, (n for n in nodes_of(name) if n not in annotations))))
 
 
 def imports(name: str, nodes: Iterable[ast.AST]) -> Iterator[str]:
@@ -122,9 +133,9 @@ def test_the_sources_are_found() -> None:
 
 @pytest.mark.parametrize("name", MODULES)
 def test_a_module_imports_from_its_own_room_and_from_lower_ones(name: str) -> None:
-    if name in (FACADE, "symlayout_codegen.__init__"):  # the faces, which import what they offer when it is used
+    if name == "symlayout_codegen.__init__":  # the face, which imports what it offers when it is used
         return
-    assert [i for i in imports_of(name) if (found := ours(i)) and room(found) > room(name)] == []
+    assert [i for i in imports_at_run_time(name) if (found := ours(i)) and room(found) > room(name)] == []
 
 
 @pytest.mark.parametrize("name", ROOMS)
@@ -139,14 +150,22 @@ def test_the_picture_has_every_room_that_is_a_folder() -> None:
 
 
 def test_no_modules_import_each_other() -> None:
-    """Imports in functions and for annotations count; only the facade is left out."""
-    faces = {FACADE, "symlayout.__init__", "symlayout_codegen.__init__"}
+    """Imports in functions and for annotations count; only the facade has annotations of higher rooms."""
+    faces = {"symlayout.__init__", "symlayout_codegen.__init__"}
     graph = {
-        name: {found for i in imports_of(name) if (found := ours(i)) is not None and found != name} - faces
+        name: {found for i in imports_at_run_time(name) if (found := ours(i)) is not None and found != name} - faces
         for name in MODULES
         if name not in faces
     }
     assert len(list(TopologicalSorter(graph).static_order())) == len(MODULES) - len(faces)
+
+
+def test_what_is_registered_for_the_facade_is_there() -> None:
+    functions = {node.name for node in nodes_of(FACADE) if isinstance(node, ast.FunctionDef)}
+    assert functions == sl.facade.registered.keys() == sl._REGISTERED.keys()
+    for place in sl._REGISTERED.values():
+        module, function = place.split()
+        assert callable(getattr(import_module(f"symlayout.{module}"), function))
 
 
 def test_no_folder_has_too_many_modules() -> None:
