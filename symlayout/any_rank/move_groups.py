@@ -389,9 +389,9 @@ def _stack(xs: Sequence[Any], axis: Any = 0) -> Any:
 
 
 def _alike(name: str, xs: Sequence[Any]) -> tuple[list[AnyRankTensor], Tensor]:
-    """Return tensors of any rank whose maps of the axes of the group are one, and that map.
+    """Return tensors of any rank, and the one map that all of them have on the axes of the group.
 
-    The map reads the input whose key comes first: which input an element is in, the other map says.
+    That map reads the input whose key comes first.  The map of the other axes says which input an element is in.
     """
     for x in xs:
         if not isinstance(x, AnyRankTensor):

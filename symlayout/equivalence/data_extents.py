@@ -109,7 +109,7 @@ def _next_origins(
     settled: Collection[int],
     apart: dict[tuple[int, int], set[str]],
 ) -> dict[Tensor, Tensor]:
-    """Return values after, and the values before that are the same function of equal operands, but name extents else.
+    """Return pairs of values that are the same function of equal operands and name their extents differently.
 
     Values after of which the ``id`` is *settled* are left out.  *apart* has the pairs that were not shown to be one,
     by their places, with the dims of the operands: they are tried again only where such a dim has got another name.

@@ -360,7 +360,8 @@ def check_models(
 ) -> str:
     """Return why *certificate* does not prove that the models are one; an empty text if it does.
 
-    The models are read again, and the claims are made again from them.  Nothing of the prover is used.
+    The models are read again, and the claims are made again from them.  The search of the prover is not used; the
+    functions that match pairs and take out added zeros and idle functions are (see `check_computed`).
 
     Parameters
     ----------

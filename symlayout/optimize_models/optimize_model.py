@@ -454,10 +454,10 @@ def _node_counts(model: Model) -> tuple[int, int]:
 def _own_proof(before: Model, after: Model, name: str, made: Mapping[str, ModelNode]) -> Proof | None:
     """Return the proof that a value is the same in both models, as a function of values that both have.
 
-    None if it is not the same function of any such values, as where two of these are equal and trade places, or if its
-    readers read something else after.  Where a value that it
-    reads was computed twice, what it reads is no value for both, but what that reads is.  *made* has the nodes of the
-    model after by their outputs.
+    These are its operands.  If an operand was computed twice before and once after, only one model has it; then the
+    operands of that operand are taken.  The result is None if the value is not the same function of them: two equal
+    operands may have traded places, and its readers may read another value after.  *made* has the nodes of the model
+    after by their outputs.
     """
     for depth in (0, 1):
         proof = _proof_within(before, after, name, depth, made)

@@ -217,7 +217,7 @@ class Decision(ReadDecision):
     def _lemma(self, a: Tensor, b: Tensor, order: tuple[int, ...]) -> Pair | None:
         """Return why *b*, with its batch axes in this *order*, equals *a* at every coordinate; None if not proved.
 
-        If the function is equivariant, a coordinate of one box is that of the other by the way that the pair has.
+        An equivariant function may have its boxes in another order: the pair says which coordinate is which.
         """
         known, key = self.congruence.known, (id(a), id(b), order)
         if key not in known:

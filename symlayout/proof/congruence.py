@@ -51,8 +51,8 @@ class Congruence:
     facts : Facts
         The system of the whole claim, without coordinates.
     goals : int
-        The most goals that one pair may visit, and that pairs visit in all which are not shown to be equal.  After
-        that, each further pair gets a small part of them: what reads a pair that is open is seldom proved.
+        The most goals that one pair may visit.  It is also the most that all pairs together may visit in vain.  After
+        that, each further pair gets a small part of it: what reads an open pair is seldom proved.
     laws : frozenset of str
         The granted laws: ``"reassociate"`` allows a float sum to change the order of its terms.
     used : set of str

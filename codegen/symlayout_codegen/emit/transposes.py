@@ -191,7 +191,7 @@ def later_ways(program: Program, element_size: int, ways: int) -> int:
 
 
 def _needed_ways(program: Program, element_size: int) -> tuple[int, int]:
-    """Return the bits of the ways that the kernel needs, and of those that it needs if unknown extents say so."""
+    """Return the bits of the ways that the kernel needs, and of those that it needs at some unknown extents."""
     made = _between_axes(program)
     needed = unknown = 0
     for bits, found in (

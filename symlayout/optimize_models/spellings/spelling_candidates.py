@@ -31,7 +31,7 @@ _BLOCK_OPS = (  # operation, mode, axes before and after in digits: blocks are a
 
 
 def candidates_of(start: Shape, end: Shape, found: Sequence[Example], opset: int) -> Candidates:
-    """Yield operations that may move a value of one shape to another, simpler ones first, and None for what is none.
+    """Yield operations that may move a value of one shape to another, simpler ones first; None stands for no spelling.
 
     Parameters
     ----------

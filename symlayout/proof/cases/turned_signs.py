@@ -101,7 +101,7 @@ def _are_negatives(x: SideRead, y: SideRead, facts: Facts) -> bool:
 
 
 def _unsigned(reader: Reader, read: SideRead, side: int, facts: Facts) -> tuple[bool, SideRead]:
-    """Return whether an element is the negative of another one, and this one, which no sign was turned of."""
+    """Return the element behind all negations of an element, and whether their number is odd."""
     negative = False
     for _ in range(_MOST_SIGNS):
         found = _sign(reader, read, side, facts)

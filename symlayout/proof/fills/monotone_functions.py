@@ -196,9 +196,10 @@ def with_fills_of_function(node: Tensor) -> Tensor | None:
 
 
 def _bound(leaf: Tensor, body: Body) -> Any:
-    """Return what the function of *leaf* makes of the element that changes no maximum, or minimum, of its operand.
+    """Return the least value of the function of *leaf*, or its greatest, if the function is monotone.
 
-    An operand that is such a function of another one is bounded by what that function makes.
+    It is the value at the operand's own least or greatest element: that of its type, or of the monotone function that
+    computes it.
     """
     found = direction(leaf)
     if found is None or leaf.body is None or leaf.body.function is None:

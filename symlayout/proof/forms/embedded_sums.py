@@ -65,7 +65,7 @@ def _is_sum(key: Key, atoms: Atoms) -> bool:
 
 
 def _embedded(key: Key, value: Coefficient, wide: Key, reader: FormReader, extents: Mapping[str, int]) -> Form | None:
-    """Return a term as one over the box of *wide*, if its element is the one that the view of *wide* has somewhere."""
+    """Return a term as a term over the box of *wide*, if the view of *wide* has its element at some coordinate."""
     sizes = [extents.get(name) for name in value.names]
     if list(value.array.shape) != sizes or not all(name in extents for name in (*wide[1], *key[1])):
         return None
