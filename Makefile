@@ -20,6 +20,8 @@ help:
 	@echo "             then the installed frameworks are asked, CASES=n times each"
 	@echo "make attack  claims about models without end, true and false ones, each verdict judged by onnxruntime; SECONDS=n for how"
 	@echo "             long (600), SEED=n for the first case, JOBS=n for processes; wrong answers go to attack-output/"
+	@echo "make freeze  the verdict, certificate and work of every claim, random pair and model of the tests, in OUT=f.jsonl"
+	@echo "             (freeze.jsonl), JOBS=n for processes; with OLD=f.jsonl what changed since then: 1 if a verdict is worse"
 	@echo "make promises  the attacks on what docs/guarantees.md promises, at length; and every combination of choices where"
 	@echo "             make test-all takes each pair of them"
 	@echo "make coverage  lines and branches of the algebra, the backend and the cache that the tests run; at least 95 %"
@@ -76,6 +78,10 @@ fuzz: $(VENV)/fuzz.stamp
 attack: $(VENV)/fuzz.stamp
 	$(BIN)/python -m tests.attack --seconds $(or $(SECONDS),600) --seed $(or $(SEED),0) --jobs $(or $(JOBS),1) \
 	    --out attack-output --counts attack-output/counts.json
+
+.PHONY: freeze
+freeze: $(VENV)/fuzz.stamp
+	$(BIN)/python -m tests.freeze --out $(or $(OUT),freeze.jsonl) --jobs $(or $(JOBS),1) $(if $(OLD),--compare $(OLD))
 
 promises: $(VENV)/test.stamp
 	$(BIN)/python -m tests.promises.cache
