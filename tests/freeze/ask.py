@@ -92,7 +92,7 @@ class Answer:
 
 
 def answer(question: Question, folder: Path, limit: float) -> Answer:
-    """Return the answer to a question; sides, verdict and certificate may each take *limit* seconds of processor time."""
+    """Return the answer; sides, verdict and certificate may each take *limit* seconds of the processor."""
     made = Answer(question.key, question.name)
     try:
         with within(limit):
