@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import prod
 from typing import Any
 
@@ -12,14 +12,16 @@ import numpy as np
 from symlayout.errors import InconclusiveError, ShapeError, printable
 from symlayout.maps.gather_elements import constant_type, gathered, gathers, int_extents
 from symlayout.tensors.chain import Tensor
+from symlayout.tensors.declaration import Body
 from symlayout.tensors.element_types import check_axes, new_array
 
 Array = np.ndarray[Any, Any]
+Seen = Callable[[Body, Sequence[Array], Array], None]
 BLOCK = 1 << 22
 """Most elements of a view to gather at once, if the batch can be cut."""
 
 
-def evaluated(tensors: Sequence[Tensor], arrays: Mapping[str, Array]) -> dict[int, Array]:
+def evaluated(tensors: Sequence[Tensor], arrays: Mapping[str, Array], *, seen: Seen | None = None) -> dict[int, Array]:
     """Return the elements of *tensors* by ``id``; all extents are ints.
 
     If the elements do not depend on an axis, the array may have extent 1 there.
@@ -28,6 +30,8 @@ def evaluated(tensors: Sequence[Tensor], arrays: Mapping[str, Array]) -> dict[in
     ----------
     arrays : mapping
         The arrays of the inputs, by key.
+    seen : callable, optional
+        Called with each body that is computed, what it reads and its value, once for each block.
 
     Raises
     ------
@@ -35,11 +39,12 @@ def evaluated(tensors: Sequence[Tensor], arrays: Mapping[str, Array]) -> dict[in
         A body has no function.
     """
     wanted = {id(t) for t in tensors}
-    return {id(t): value for t, value in each_value(tensors, arrays) if id(t) in wanted and value is not None}
+    made = each_value(tensors, arrays, seen=seen)
+    return {id(t): value for t, value in made if id(t) in wanted and value is not None}
 
 
 def each_value(
-    tensors: Sequence[Tensor], arrays: Mapping[str, Array], *, partial: bool = False
+    tensors: Sequence[Tensor], arrays: Mapping[str, Array], *, partial: bool = False, seen: Seen | None = None
 ) -> Iterator[tuple[Tensor, Array | None]]:
     """Yield each computed value that *tensors* need, and these themselves, with its elements: see `evaluated`.
 
@@ -60,7 +65,7 @@ def each_value(
         value: Array | None = None
         if not partial or _reads(node) <= sources.keys():
             try:
-                value = _computed(node, sources) if node.body is not None else moved(node, sources)
+                value = _computed(node, sources, seen) if node.body is not None else moved(node, sources)
                 if node.body is not None:
                     sources[node.key] = _spread(value, int_extents(node), node)
             except (InconclusiveError, ShapeError):
@@ -101,7 +106,7 @@ def moved(t: Tensor, sources: Mapping[str, Array], box: Sequence[slice] | None =
     return gathered(t, sources, dtype, grid, shape)
 
 
-def _computed(node: Tensor, sources: Mapping[str, Array]) -> Array:
+def _computed(node: Tensor, sources: Mapping[str, Array], seen: Seen | None) -> Array:
     """Return the value that a body computes, block by block of its batch."""
     body = node.body
     assert body is not None
@@ -127,6 +132,8 @@ def _computed(node: Tensor, sources: Mapping[str, Array]) -> Array:
             raise InconclusiveError(f"{node.name} has a value here: {printable(error)}") from error
         if node.dtype is not None and value.dtype != node.dtype:
             value = value.astype(node.dtype)
+        if seen is not None:
+            seen(body, arrays, value)
         if box is None:
             return value
         if out is None:

@@ -88,8 +88,8 @@ def decide(
     if (first.wanted or first.skipped) and not first.laws >= frozenset(LAWS):
         granted = Congruence(facts, first.goals, frozenset(LAWS), samples=first.samples)
         if not isinstance(attempt(left, right, facts, granted, finite=False), str) and granted.used:
-            needed = f"the law {', '.join(sorted(granted.used))} holds\n  help: grant it by laws="
-            return Proof(left, right, facts, Verdict.UNKNOWN, None, needed)
+            special = None if first.laws or witness is not None else search.run_special()
+            return Proof(left, right, facts, Verdict.UNKNOWN).needing(granted.used, special)
     if witness is not None:
         return Proof(left, right, facts, Verdict.REFUTED, witness, searched=searched)
     # first a short proof: most claims that are true and need the last attempt need no more
@@ -107,8 +107,9 @@ def decide(
             return Proof(left, right, facts, Verdict.PROVED, searched=searched, laws=laws, known=last, tree=tree)
     if turned is not None and (proof := _proved_turned(left, right, turned, last, finite=True)) is not None:
         return proof
-    if budget and facts.dims and (left.computes or right.computes):
+    if budget and (left.computes or right.computes):
         witness, searched = search.run_far()
+        witness = witness or (None if last.laws else search.run_special())
         if witness is not None:
             return Proof(left, right, facts, Verdict.REFUTED, witness, searched=searched)
     help = None if advice is None else partial(advice, laws=last.laws)

@@ -7,7 +7,7 @@ has compared every element.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from typing import Any
 
@@ -16,6 +16,7 @@ import numpy as np
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent, evaluate, product, symbol
 from symlayout.algebra.search.enumerate_sizes import sizes
+from symlayout.compute.fixed_kinds import OPEN, ROUNDED, is_open, kind
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.language import sympy_bridge
 from symlayout.maps.compose_chain import output_digits
@@ -31,6 +32,10 @@ _DRAWS = 4  # of elements, where there is one size only: maxima of two draws are
 _SMALL = 100  # the first draw of small elements, beside which a small summand counts, such as that of a variance
 _MIDDLE = 200  # the first draw of elements of about 1, whose products do not saturate a softmax and do not vanish in it
 _PARTS = {_SMALL: 256, _MIDDLE: 16}  # by what the integers of a draw are divided
+_SPECIAL = 300  # the first draw of signed zeros, infinities and NaN, with a few plain numbers
+_SPECIAL_VALUES = (0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 2.0, -2.0, 0.5)
+_SPECIAL_DRAWS = 12  # of such elements at each of few sizes
+_SPECIAL_POINTS = 3  # at which these are drawn, beside a few large ones
 _INDICES = 1000  # added to a draw in which integers are 0 or 1: places that each axis has, but for one of extent 1
 _WITH_ELEMENTS = 20  # candidate points with no extent 0 that are tried first for values that are computed
 _EVERY = 4  # how many sizes there are to one for which small elements are drawn, too, and to one for those of about 1
@@ -38,6 +43,7 @@ _NOISE = 100  # times what rounding of the inputs changes a side by
 _PLAIN = 5  # times what is taken for rounding: the sides differ, whatever laws are granted
 _FAR = (64, 16, 256)  # extents of one dim, or of all, that are tried last: small sizes do not reach all constants
 _MOST_FAR = 1 << 24  # most elements that bodies read there
+_MOST_SPECIAL = 1 << 20  # most elements that bodies read where special values are drawn
 _CHEAP = 40  # most candidate points to test for each point that is evaluated
 _MAX_ELEMENTS = 1 << 22  # most elements of an output that is evaluated
 _MOST_DRAWN = 1 << 30  # most elements that bodies read in all draws at one point, if there is more than one
@@ -63,6 +69,9 @@ class Witness:
         Whether the sides differ by more than rounding in another order ever explains.
     draw : int
         Which elements were drawn for the inputs, if values were computed (see `sample`).
+    is_special : bool
+        Whether the sides differ in the sign of a zero, or in whether they are infinite or NaN, and nothing more was
+        found.
 
     Examples
     --------
@@ -78,6 +87,7 @@ class Witness:
     right: Any
     is_plain: bool = field(default=True, compare=False, repr=False)
     draw: int = field(default=0, compare=False, repr=False)
+    is_special: bool = field(default=False, compare=False, repr=False)
 
     def __str__(self) -> str:
         at = ", ".join(f"{symbol} = {value}" for symbol, value in self.dims.items())
@@ -129,7 +139,54 @@ class WitnessSearch:
         return None, self._searched, False
 
     def run_far(self) -> tuple[Witness | None, int]:
-        """Return a witness at a few large sizes or None, and the number of points of D in all that were evaluated.
+        """Return a witness at a few large sizes or None, and the number of points of D in all that were evaluated."""
+        for values in self._far():
+            try:
+                sides = self._bound(values)
+                if sum(work_of(t.graph()) for t in sides) > _MOST_FAR:
+                    continue
+                self._searched += 1
+                witness, _ = self.differ(values)
+            except (ShapeError, InconclusiveError):
+                continue
+            if witness is not None:
+                return witness, self._searched
+        return None, self._searched
+
+    def run_special(self) -> Witness | None:
+        """Return a witness at which the sides are zeros of unlike signs, or one is an infinity or NaN; None without.
+
+        Only differences count that the standard fixes, and that small changes of the inputs leave as they are.  Where
+        all functions are of `symlayout.compute.fixed_kinds`, special values are drawn for the inputs, too.
+        """
+        bodies = [node.body for t in (self.left, self.right) for node in t.graph() if node.body is not None]
+        if not bodies or any(body.function is None or body.random for body in bodies):
+            return None
+        first = _SPECIAL if all(body.function in OPEN for body in bodies) else 0
+        exact = all(body.function in OPEN.keys() - ROUNDED for body in bodies)
+        with_elements = sizes(self.facts, dict.fromkeys(self.facts.dims, 1))
+        near = islice(filter(self._holds, islice(with_elements, _CHEAP)), _SPECIAL_POINTS)
+        for values in chain(near, self._far()):
+            try:
+                sides = self._bound(values)
+                if sides[0].extents != sides[1].extents or sum(work_of(t.graph()) for t in sides) > _MOST_SPECIAL:
+                    continue
+                found = (_specially_apart(*sides, k, exact) for k in range(first, first + _SPECIAL_DRAWS))
+                apart = next(filter(None, found), None)
+            except (ShapeError, InconclusiveError):
+                continue
+            if apart is not None:
+                return replace(apart, dims=self._by_symbol(values))
+        return None
+
+    def _bound(self, values: Mapping[str, int]) -> tuple[Tensor, Tensor]:
+        return self.left.bind(_only(values, self.left)), self.right.bind(_only(values, self.right))
+
+    def _by_symbol(self, values: Mapping[str, int]) -> dict[Any, int]:
+        return {sympy_bridge.symbol_of(self.facts.dims[name]): v for name, v in values.items()}
+
+    def _far(self) -> Iterator[dict[str, int]]:
+        """Yield a few large sizes that are valid.
 
         One dim is large, or all are, as far as their bounds allow; the others are as small as they may be.
         """
@@ -143,20 +200,9 @@ class WitnessSearch:
                 for name in large:
                     high = ends[name][1]
                     values[name] = max(least[name], extent if high is None else min(high, extent))
-                if values == least or values in seen or not self._holds(values):
-                    continue
-                seen.append(values)
-                try:
-                    sides = [t.bind(_only(values, t)) for t in (self.left, self.right)]
-                    if sum(work_of(t.graph()) for t in sides) > _MOST_FAR:
-                        continue
-                    self._searched += 1
-                    witness, _ = self.differ(values)
-                except (ShapeError, InconclusiveError):
-                    continue
-                if witness is not None:
-                    return witness, self._searched
-        return None, self._searched
+                if values != least and values not in seen and self._holds(values):
+                    seen.append(values)
+                    yield values
 
     def _holds(self, values: dict[str, int]) -> bool:
         """Return whether sizes meet the requirements of both sides, and the output has an element."""
@@ -192,11 +238,11 @@ class WitnessSearch:
     def differ(self, values: dict[str, int]) -> tuple[Witness | None, bool]:
         """Return a witness for one point of D or None, and whether all elements were compared there."""
         self._spent += 1 + self._steps // _STEPS
-        return self.apart(values, self.left.bind(_only(values, self.left)), self.right.bind(_only(values, self.right)))
+        return self.apart(values, *self._bound(values))
 
     def apart(self, values: Mapping[str, int], left: Tensor, right: Tensor) -> tuple[Witness | None, bool]:
         """Return what `differ` returns; *left* and *right* are the sides with these values."""
-        dims = {sympy_bridge.symbol_of(self.facts.dims[name]): v for name, v in values.items()}
+        dims = self._by_symbol(values)
         if left.extents != right.extents:
             inputs_drawn([left])  # it reads at places that there are
             return Witness(dims, None, left.extents, right.extents), True
@@ -257,6 +303,38 @@ class WitnessSearch:
                 for k, c in enumerate(part.coords):
                     code[k + 1, ...][mask] = np.broadcast_to(c, shape)[mask]
         return code.reshape(rank + 2, -1)
+
+
+def _specially_apart(left: Tensor, right: Tensor, draw: int, exact: bool) -> Witness | None:
+    """Return a witness without dims if the sides are zeros of unlike signs, or one is an infinity or NaN.
+
+    If they are not *exact*, they are evaluated with `stirred` inputs, too.
+    """
+    open_: list[bool] = []
+    made: list[tuple[Array, Array]] = []
+    arrays, shape = inputs_drawn([left, right], draw), int_extents(left)
+    for given in (arrays, {key: stirred(array) for key, array in arrays.items()})[: 1 if exact else 2]:
+        found = evaluated([left, right], given, seen=lambda *read: open_.append(is_open(*read)))
+        made.append((np.broadcast_to(found[id(left)], shape), np.broadcast_to(found[id(right)], shape)))
+        if any(open_) or not all(_is_float(t.dtype) for t in made[-1]):
+            return None
+    places = np.flatnonzero(np.logical_and.reduce([_are_other_kinds(*pair) for pair in made]))
+    if not places.size:
+        return None
+    coord = tuple(int(c) for c in np.unravel_index(places[0], shape))
+    a, b = (("value", t[coord].item()) for t in made[0])
+    return Witness({}, coord, a, b, is_plain=False, draw=draw, is_special=True)
+
+
+def _are_other_kinds(a: Array, b: Array) -> Array:
+    """Return where one of two is an infinity or NaN that the other is not, or both are zeros of unlike signs."""
+    kinds = [kind(t.astype(np.float64)) for t in (a, b)]
+    is_rounding = (np.minimum(*kinds) == 0) & np.isfinite(a.astype(np.float64)) & np.isfinite(b.astype(np.float64))
+    return np.asarray((kinds[0] != kinds[1]) & ~is_rounding)
+
+
+def _is_float(dtype: np.dtype[Any]) -> bool:
+    return dtype.kind == "f" or (dtype.kind == "V" and dtype.names is None)  # a type of ml_dtypes is V
 
 
 @dataclass(frozen=True, slots=True)
@@ -381,7 +459,8 @@ def sample(leaf: Tensor, draw: int = 0, allowed: range | None = None) -> np.ndar
     """Return elements for an input: small integers, so that sums and products of them are exact.
 
     Places and lengths are in the range that is *allowed*.  Floats of a draw from `_SMALL` on are these integers divided
-    by 256, and from `_MIDDLE` on by 16.  Integers of a draw from `_INDICES` on are 0 or 1.
+    by 256, from `_MIDDLE` on by 16, and from `_SPECIAL` on signed zeros, infinities and NaN, too.  Integers of a draw
+    from `_INDICES` on are 0 or 1.
     """
     seed = [*np.frombuffer(leaf.name.encode().ljust(4, b"_")[-4:], np.uint32), *[draw] * (draw > 0)]
     drawn = np.random.default_rng(seed).integers(-9, 10, int_extents(leaf))
@@ -393,6 +472,8 @@ def sample(leaf: Tensor, draw: int = 0, allowed: range | None = None) -> np.ndar
     if draw >= _INDICES:
         draw -= _INDICES
         drawn = drawn % 2 if dtype.kind in "iu" else drawn
+    if draw >= _SPECIAL and _is_float(dtype):
+        return np.asarray(_SPECIAL_VALUES)[drawn % len(_SPECIAL_VALUES)].astype(dtype)
     if draw >= _SMALL and dtype.kind in "fc":
         return (drawn / _PARTS[_MIDDLE if draw >= _MIDDLE else _SMALL]).astype(dtype)
     return np.asarray(np.abs(drawn) if dtype.kind == "u" else drawn).astype(dtype)
@@ -400,7 +481,7 @@ def sample(leaf: Tensor, draw: int = 0, allowed: range | None = None) -> np.ndar
 
 def _near(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any], times: float = 1.0) -> np.ndarray[Any, Any]:
     """Return where two values are equal, or as near as the same sum in another order, or so many *times* as far."""
-    if a.dtype.kind not in "fc" and (a.dtype.kind != "V" or a.dtype.names is not None):
+    if a.dtype.kind != "c" and not _is_float(a.dtype):
         return np.asarray(a == b)
     x, y = (np.asarray(t, np.complex128 if t.dtype.kind == "c" else np.float64) for t in (a, b))
     size = max(np.abs(x[np.isfinite(x)]).max(initial=0), np.abs(y[np.isfinite(y)]).max(initial=0))

@@ -204,7 +204,7 @@ def _prove_tensors_equal(
     proof = decide(left, right, facts, known, budget=budget, judge=judge, advice=advice)
     bare = without_added_zeros({"left": left, "right": right})
     granted = SIGNED_ZERO in laws
-    decided = proof.verdict is Verdict.PROVED or (proof.verdict is Verdict.REFUTED and not granted)
+    decided = proof.verdict is Verdict.PROVED or (proof.is_refuted_plainly and not granted)
     if decided or (bare["left"] is left and bare["right"] is right):
         return proof
     without = _prove_tensors_equal(
@@ -225,9 +225,7 @@ def under_signed_zero(proof: Proof, without: Proof, *, granted: bool) -> Proof:
         laws = tuple(sorted({*without.laws, SIGNED_ZERO}))
         if granted:
             return proof.under(laws, without)
-        if proof.verdict is Verdict.UNKNOWN:
-            proof.obligation = f"the law {', '.join(laws)} holds\n  help: grant it by laws="
-        return proof
+        return proof if proof.is_refuted_plainly else proof.needing(laws, proof.witness)
     return without if granted and without.verdict is Verdict.UNKNOWN else proof
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from copy import copy
 from typing import Any
 
@@ -176,9 +176,26 @@ class Proof:
         """Return the verdict that the sides differ at *witness*."""
         return Proof(*self._sides, self._facts, Verdict.REFUTED, witness, searched=self.searched)
 
+    @property
+    def is_refuted_plainly(self) -> bool:
+        """Whether the sides differ by more than the sign of a zero, and than what is infinite or NaN."""
+        return self.verdict is Verdict.REFUTED and (self.witness is None or not self.witness.is_special)
+
     def opened(self, obligation: str) -> Proof:
         """Return the verdict that leaves *obligation* open."""
         return Proof(*self._sides, self._facts, Verdict.UNKNOWN, None, obligation, self.searched)
+
+    def needing(self, laws: Iterable[str], special: Witness | None) -> Proof:
+        """Return the verdict on a claim that holds under *laws*, which are not granted.
+
+        The sides differ at *special*, if it is given.
+        """
+        named = ", ".join(sorted(laws))
+        if special is None:
+            return self.opened(f"the law {named} holds\n  help: grant it by laws=")
+        made = self.refuted(special)
+        made._advice = lambda *_: f"\n  help: under the law {named} both are equal; grant it by laws="
+        return made
 
     def at(self, point: Point) -> Proof:
         """Return this proof with the point at which its sides were evaluated."""

@@ -115,3 +115,62 @@ def test_a_point_that_takes_long_is_evaluated_for_one_draw(monkeypatch: pytest.M
     monkeypatch.setattr(counterexample, "_MOST_DRAWN", 4 * 8 * 8)
     assert search(left, right)[0] is None
     assert len(draws) == 1
+
+
+V = sl.tensor("N", dtype="float32", name="v")
+op: Any = sl.onnx
+
+
+def constant(value: float) -> sl.Tensor:
+    return sl.constant(np.float32(value))
+
+
+SPECIALLY_APART: list[tuple[Any, Any, tuple[str, ...]]] = [
+    (op.leaky_relu(V, alpha=0.0), op.leaky_relu(V, alpha=-0.0), ("signed-zero",)),
+    (op.elu(V, alpha=0.0), op.elu(V, alpha=-0.0), ("signed-zero",)),
+    (op.add(V, constant(0)), V, ("signed-zero",)),  # at -0.0
+    (op.sub(constant(0), V), op.neg(V), ("signed-zero",)),  # at 0.0
+    (op.relu(V), op.leaky_relu(V, alpha=0.0), ()),
+    (op.sub(V, V), op.mul(V, constant(0)), ("real",)),  # at numbers below 0
+    (op.where(op.equal(V, V), V, constant(1)), V, ()),  # at NaN
+    (op.reciprocal(op.reciprocal(V)), op.neg(op.reciprocal(op.neg(op.reciprocal(op.abs(V))))), ()),
+]
+
+
+@pytest.mark.parametrize(("left", "right", "laws"), SPECIALLY_APART)
+def test_a_difference_of_a_sign_of_zero_or_at_a_special_value_is_found(left: Any, right: Any, laws: Any) -> None:
+    proof = sl.prove_equal(left, right, budget=30)
+    assert (proof.verdict, proof.witness is not None) == (sl.Verdict.REFUTED, True)
+    assert proof.witness is not None
+    if laws:
+        assert (f"under the law {laws[0]} both are equal" in str(proof)) == (
+            sl.prove_equal(left, right, laws=laws, budget=30).verdict is sl.Verdict.PROVED
+        )
+
+
+def test_a_sign_that_is_open_refutes_nothing() -> None:
+    zeros = op.mul(V, constant(0))  # 0.0 and -0.0 meet in the maxima
+    for left, right in (
+        (op.max(zeros, op.neg(zeros)), op.abs(zeros)),
+        (op.relu(op.neg(op.abs(zeros))), op.neg(op.abs(zeros))),
+        (op.where(op.equal(V, V), constant(-0.0), constant(-0.0)), op.neg(op.abs(zeros))),
+        (op.softplus(op.add(V, constant(0))), op.softplus(V)),
+        (op.tanh(op.add(V, constant(0))), op.tanh(V)),
+    ):
+        proof = sl.prove_equal(left, right, budget=30)
+        if proof.verdict is sl.Verdict.REFUTED:  # at NaN and infinities, which are no zeros
+            assert proof.witness is not None
+            assert not all(side[1] == 0 for side in (proof.witness.left, proof.witness.right))
+
+
+def test_a_granted_law_explains_special_differences() -> None:
+    left, right = op.add(op.leaky_relu(V, alpha=0.0), V), op.add(op.leaky_relu(V, alpha=-0.0), V)
+    for laws in (("signed-zero",), ("real", "signed-zero")):
+        assert sl.prove_equal(left, right, laws=laws, budget=30).verdict is not sl.Verdict.REFUTED
+
+
+def test_a_sign_is_seen_behind_a_product_of_matrices() -> None:
+    a, w = sl.tensor("N, 4", dtype="float32", name="a"), sl.tensor("4, 3", dtype="float32", name="w")
+    sides = [op.leaky_relu(op.mat_mul(a, w), alpha=alpha) for alpha in (0.0, -0.0)]
+    assert sl.prove_equal(*sides, budget=30).verdict is sl.Verdict.REFUTED
+    assert sl.prove_equal(*(op.softmax(s) for s in sides), budget=30).verdict is not sl.Verdict.REFUTED

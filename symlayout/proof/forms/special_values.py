@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from symlayout.algebra.search.enumerate_sizes import sizes
+from symlayout.compute.fixed_kinds import kind
 from symlayout.errors import SymlayoutError
 from symlayout.maps.evaluate_bodies import evaluated
 from symlayout.maps.gather_elements import int_extents
@@ -78,8 +79,8 @@ def _apart(sides: Sequence[Tensor]) -> Iterator[str]:
             for (key, leaf), value in zip(sorted(leaves.items()), chosen, strict=True)
         }
         a, b = _values(sides, arrays)
-        if bool((_kind(a) != _kind(b)).any()):
-            place = np.flatnonzero(_kind(a) != _kind(b))[0]
+        if bool((kind(a) != kind(b)).any()):
+            place = np.flatnonzero(kind(a) != kind(b))[0]
             yield f"{', '.join(map(str, chosen))}: {a.flat[place]} and {b.flat[place]}"
 
 
@@ -87,9 +88,3 @@ def _values(sides: Sequence[Tensor], arrays: Mapping[str, Array]) -> list[Array]
     with np.errstate(all="ignore"):
         found = evaluated(sides, arrays)
     return [np.broadcast_to(found[id(t)], int_extents(t)).astype(np.float64) for t in sides]
-
-
-def _kind(x: Array) -> Array:
-    """Return a number for NaN, for each infinity and zero, and for what is none of these."""
-    special = np.isnan(x) * 1 + np.isinf(x) * 2 + (x == 0) * 4
-    return np.asarray(special + np.where((special > 1) & np.signbit(x), 8, 0))
