@@ -17,7 +17,8 @@ help:
 	@echo "             RESUME=1 to go on where a run ended, HPTT=dir for a checkout of HPTT"
 	@echo "make fuzz    a long run of random chains and claims; N=n for how many cases and claims, JOBS=n for processes,"
 	@echo "             SUMMARY=f.json to go on from the counts of an earlier run (f.json.cases has those of the chains)"
-	@echo "             then the installed frameworks are asked, CASES=n times each"
+	@echo "             then the installed frameworks are asked, CASES=n times each; and FILES=n damaged model files of each"
+	@echo "             kind are read, verified and optimised, from SEED=n on: findings go to fuzz-output/"
 	@echo "make attack  claims about models without end, true and false ones, each verdict judged by onnxruntime; SECONDS=n for how"
 	@echo "             long (600), SEED=n for the first case, JOBS=n for processes; wrong answers go to attack-output/"
 	@echo "make freeze  the verdict, certificate and work of every claim, random pair and model of the tests, in OUT=f.jsonl"
@@ -74,6 +75,8 @@ fuzz: $(VENV)/fuzz.stamp
 	$(BIN)/python -m tests.fuzz $(or $(N),100000) --jobs $(or $(JOBS),1) $(if $(SUMMARY),--summary $(SUMMARY).cases)
 	$(BIN)/python -m tests.fuzz_prove --pairs $(or $(N),100000) --jobs $(or $(JOBS),1) $(if $(SUMMARY),--summary $(SUMMARY))
 	$(BIN)/python -m tests.fuzz_peers --cases $(or $(CASES),2000)
+	$(BIN)/python -m tests.promises.hostile $(or $(FILES),4000) --seed $(or $(SEED),0) --out fuzz-output \
+	    --only onnx-models one-node-models openvino-models
 
 attack: $(VENV)/fuzz.stamp
 	$(BIN)/python -m tests.attack --seconds $(or $(SECONDS),600) --seed $(or $(SEED),0) --jobs $(or $(JOBS),1) \
@@ -132,4 +135,4 @@ $(VENV)/%.stamp: pyproject.toml
 	@touch $@
 
 clean:
-	rm -rf $(VENV) build dist site demo-output attack-output *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist site demo-output attack-output fuzz-output *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -104,7 +104,7 @@ class Trampolined:
         numbers = np.array(plan.arguments, np.int64)
         arrays = (*inputs, out)
         sizes = tuple([a.itemsize for a in arrays])
-        self._calls.add(native.packed, numbers, fills, strided, arrays, plan.shape, sizes)
+        self._calls.add(native.packed, numbers, fills, strided, arrays, plan.shape, sizes, native)
 
 
 class Remembered:

@@ -4,8 +4,10 @@ Shapes, steps, relations, names, attributes, OpenVINO IR and ONNX models, certif
 the cache of kernels: known bombs, and N random changes of valid ones for each.  Every outcome is a result or a
 `SymlayoutError`, after at most 3 million calls of functions, about a second, and with at most 256 MiB more memory than
 the process had.  What can be said of a result (shape, requirements, map, LaTeX) is said too, within the same calls.
-Each reader runs in a process with these limits.  What is done with whole models, to optimize them for example, may
-take seven times as many calls.
+What is done with whole models, to optimize them for example, may take 20 seconds of the processor and 1 GiB.  A few
+items are tried in each process, which has these limits.
+
+A finding names its number: ``--first NUMBER`` and a count of 1, with the same seed, try it again.
 """
 
 from __future__ import annotations
@@ -13,13 +15,19 @@ from __future__ import annotations
 import argparse
 import random
 import resource
+import shutil
 import signal
 import string
 import sys
 import tempfile
+import time
+import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from pathlib import Path
 
 import symlayout as sl
@@ -35,9 +43,9 @@ from tests.support.paths import ROOT
 from tests.support.steps import STEPS as FEW
 from tests.support.steps import counted
 
-BYTES = 256 << 20
-MOST = 7 * FEW  # calls for whole models
 BATCH = 20  # items in one process
+HANGING = 3600.0  # seconds after which a process that waits for something is ended
+KEPT = 5  # findings of one kind of which the files are kept
 LONGEST = 70_000  # characters of an error: it may show a text of 64 KiB
 MODELS = ROOT / "examples" / "models"
 
@@ -206,17 +214,45 @@ READERS: dict[str, Callable[[int, random.Random, Path], Iterator[Item]]] = {
     "shapes": shapes, "steps": steps, "relations": relations, "names": names, "openvino": openvino, "onnx": onnx,
     "certificates": hostile_data.certificates, "arguments": hostile_data.arguments, "notes": hostile_data.notes,
     "onnx-models": hostile_models.onnx_models, "openvino-models": hostile_models.openvino_models,
+    "one-node-models": hostile_models.one_node_models,
 }  # fmt: skip
 
 
-def attack(items: Sequence[Item], folder: Path, most: int = FEW) -> Counter[str]:
-    """Try each item, within *most* calls, a few in each process; return how often what came of them."""
+@dataclass(frozen=True)
+class Bounds:
+    """What one item may take.
+
+    Attributes
+    ----------
+    bytes : memory beyond what the process has.
+    seconds : time of the processor, of the process and of those that it starts.
+    steps : calls of functions; they are not counted where this is None.
+    """
+
+    bytes: int = 256 << 20
+    seconds: float = 600.0
+    steps: int | None = FEW
+
+
+OF_MODELS = Bounds(1 << 30, 20.0, None)
+
+
+class TooLong(BaseException):
+    """An item takes longer than it may.  Nothing takes it for an error of a file."""
+
+
+def attack(items: Iterable[Item], folder: Path, bounds: Bounds, out: Path | None = None) -> Counter[str]:
+    """Try each item, a few in each process; return how often what came of them."""
     counts: Counter[str] = Counter()
     notes = folder / "notes"
-    todo = list(items)
-    while todo:
+    drawn = iter(items)
+    todo: list[Item] = []
+    while todo := todo or list(islice(drawn, BATCH)):
         notes.write_text("", encoding="ascii")
-        status = forked(partial(_try, todo[:BATCH], notes, most), 1e6)
+        try:
+            status = forked(partial(_try, todo, notes, bounds, out), HANGING)
+        except AssertionError:  # it hangs
+            status = -1
         lines = notes.read_text("ascii").splitlines()
         text = "nothing"
         for line in lines:
@@ -224,36 +260,89 @@ def attack(items: Sequence[Item], folder: Path, most: int = FEW) -> Counter[str]
             if kind == "begin":
                 text = rest
             else:
-                counts[rest.partition(":")[0]] += 1
-                if rest.startswith("BROKEN"):
+                outcome = rest.partition(":")[0]
+                counts[outcome] += 1
+                if rest.startswith("BROKEN") and counts[outcome] <= KEPT:
                     print(f"{rest}\n  in: {text}", flush=True)
         done = sum(line.startswith("end ") for line in lines)
         if status:
             print(f"BROKEN, process ended with {status}\n  in: {text}", flush=True)
             counts["BROKEN, process ended"] += 1
+            _keep(folder, out, text)
             done += 1
         todo = todo[done:]
     return counts
 
 
-def _try(items: Sequence[Item], notes: Path, most: int) -> None:
-    limit = _virtual() + BYTES
+def _keep(folder: Path, out: Path | None, text: str) -> None:
+    """Keep the files of a finding."""
+    if out is not None and (folder / "inside").is_dir():
+        name = "".join(c for c in text.partition(" (")[0] if c.isalnum() or c in " -").replace(" ", "-")
+        kept = out / name
+        kept.mkdir(parents=True, exist_ok=True)
+        for path in (folder / "inside").iterdir():
+            if path.is_file() and not path.is_symlink():
+                shutil.copy(path, kept)
+
+
+@contextmanager
+def _within(seconds: float) -> Iterator[None]:
+    """Raise `TooLong` in the block after so many seconds of the processor, and each second after that."""
+
+    def expired(*_: object) -> None:
+        raise TooLong
+
+    before = signal.signal(signal.SIGPROF, expired)
+    signal.setitimer(signal.ITIMER_PROF, seconds, 1.0)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+def _spent() -> float:
+    """Return the time of the processor that this process and the processes that it waited for have taken."""
+    own, others = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
+    return own.ru_utime + own.ru_stime + others.ru_utime + others.ru_stime
+
+
+def _try(items: Sequence[Item], notes: Path, bounds: Bounds, out: Path | None) -> None:
+    limit = _virtual() + bounds.bytes
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     with notes.open("a", encoding="ascii", buffering=1) as file:
         for text, work in items:
             file.write(f"begin {text[:200]!a} ({len(text)} characters)\n")
-            signal.setitimer(signal.ITIMER_PROF, 600)  # ends the process
-            try:
-                with counted(most):
-                    work()
-                outcome = "result"
-            except SymlayoutError as error:
-                outcome = type(error).__name__
-                if len(str(error)) > LONGEST:
-                    outcome = f"BROKEN, {outcome} of {len(str(error))} characters"
-            except Exception as error:
-                outcome = f"BROKEN, {type(error).__name__}: {str(error)[:200]!a}"
+            outcome = _outcome(work, bounds)
             file.write(f"end {outcome}\n")
+            if outcome.startswith("BROKEN"):
+                _keep(notes.parent, out, repr(text[:200]))
+
+
+def _outcome(work: Callable[[], object], bounds: Bounds) -> str:
+    """Return what comes of an item: "result", the name of a typed error, or a text that begins with BROKEN."""
+    begin = _spent()
+    try:
+        with _within(bounds.seconds), nullcontext() if bounds.steps is None else counted(bounds.steps):
+            work()
+        outcome = "result"
+    except SymlayoutError as error:
+        outcome = type(error).__name__
+        if len(str(error)) > LONGEST:
+            outcome = f"BROKEN, {outcome} of {len(str(error))} characters"
+    except TooLong:
+        return f"BROKEN, more than {bounds.seconds:g} s: interrupted at {_places()}"
+    except Exception as error:
+        outcome = f"BROKEN, {type(error).__name__} at {_places(1)}: {str(error)[-400:]!a} by {_places()}"
+    spent = _spent() - begin
+    return outcome if spent < bounds.seconds else f"BROKEN, more than {bounds.seconds:g} s: {spent:.1f} s, {outcome}"
+
+
+def _places(most: int = 6) -> str:
+    """Return where in the packages what is being handled was raised, the innermost places first."""
+    frames = traceback.extract_tb(sys.exception().__traceback__)  # type: ignore[union-attr]
+    inside = [f"{Path(f.filename).name} {f.lineno}" for f in frames if "symlayout" in f.filename]
+    return ", ".join(inside[: -most - 1 : -1])
 
 
 def _virtual() -> int:
@@ -266,22 +355,36 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.promises.hostile", description=__doc__.splitlines()[0])
     parser.add_argument("count", type=int, nargs="?", default=3000, help="random changes for each reader (3000)")
     parser.add_argument("--seed", type=int, default=0, help="of the changes (0)")
+    parser.add_argument("--first", type=int, default=0, metavar="NUMBER", help="the number of the first item (0)")
     parser.add_argument("--only", nargs="*", choices=READERS, default=list(READERS), help="which readers")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="keep the model files of findings in DIR")
     options = parser.parse_args(arguments)
-    spoken(sl.pad(sl.tensor("n, 2*m"), 1))  # imports, before the limits are set
-    sl.load(MODELS / "space_to_depth.xml")
-    sl.load(MODELS / "pixel_unshuffle.onnx")
-    sl.compile(sl.flip(sl.tensor("n"))).source  # noqa: B018
+    _import_all()
     broken = []
     with tempfile.TemporaryDirectory(prefix="symlayout-promise-") as name:
         for reader in options.only:
-            items = list(READERS[reader](options.count, random.Random(options.seed), Path(name)))
-            counts = attack(items, Path(name), MOST if reader.endswith("-models") else FEW)
-            print(f"{reader}:", ", ".join(f"{number} {what}" for what, number in counts.most_common()), flush=True)
+            begin = time.monotonic(), _spent()
+            items = READERS[reader](options.first + options.count, random.Random(options.seed), Path(name))
+            bounds = OF_MODELS if reader.endswith("-models") else Bounds()
+            counts = attack(islice(items, options.first, None), Path(name), bounds, options.out)
+            taken = f" ({time.monotonic() - begin[0]:.0f} s, {_spent() - begin[1]:.0f} s of the processor)"
+            said = ", ".join(f"{number} {what}" for what, number in counts.most_common())
+            print(f"{reader}: {said}{taken}", flush=True)
             if any(what.startswith("BROKEN") for what in counts):
                 broken.append(reader)
     print(f"promise broken by: {', '.join(broken)}" if broken else "the promise holds")
     return int(bool(broken))
+
+
+def _import_all() -> None:
+    """Import what is imported where it is first used, before the limits are set."""
+    spoken(sl.pad(sl.tensor("n, 2*m"), 1))
+    sl.load(MODELS / "space_to_depth.xml")
+    path = MODELS / "pixel_unshuffle.onnx"
+    sl.load(path)
+    sl.optimize(path)
+    sl.verify(path, path, run=False).explain()
+    sl.compile(sl.flip(sl.tensor("n"))).source  # noqa: B018
 
 
 if __name__ == "__main__":

@@ -49,6 +49,24 @@ def test_a_remembered_call_computes(kernel: sl.Kernel) -> None:
     assert out.tolist() == [[5, 4, 3], [2, 1, 0]]
 
 
+def test_remembered_calls_keep_the_code_that_they_run() -> None:
+    kernel = sl.compile(sl.flip(sl.tensor("N, M", dtype="i2", name="x")), strict=True)
+    x, out = np.arange(6, dtype="i2").reshape(SHAPE), np.zeros(SHAPE, "i2")
+    kernel(x, out=out)
+    call = kernel._memories.call(None)
+
+    def without_kernel() -> None:
+        nonlocal kernel
+        del kernel
+        build._recent.clear()
+        gc.collect()
+        out[:] = 0
+        assert call((x,), out) is out
+        assert out.tolist() == [[5, 4, 3], [2, 1, 0]]
+
+    assert forked(without_kernel) == 0  # a process of its own: to run what is not there would end it
+
+
 def test_a_remembered_view_refuses_an_out_of_another_shape(kernel: sl.Kernel) -> None:
     x = np.arange(12, dtype="i2").reshape(2, 6)[:, ::2]
     for _ in range(2):
@@ -386,7 +404,7 @@ def test_the_module_refuses_what_are_no_arrays(where: str) -> None:
         with pytest.raises(TypeError):
             calls.call(*wrong)
     with pytest.raises(TypeError):
-        calls.add(0, b"", None, False, (3,), (3,), (1,))
+        calls.add(0, b"", None, False, (3,), (3,), (1,), None)
     for other in ((3,), (x[::-1],), (x, x), (np.zeros(3, "u1").view(np.memmap),)):
         assert calls.call(other, None) is None
     assert trampoline.MODULE not in sys.modules

@@ -11,7 +11,9 @@ import os
 import re
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+import weakref
+from collections import deque
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 
 from symlayout_codegen.errors import CompilerError, ProcessorError
 from symlayout_codegen.forks import held_off
@@ -30,7 +32,11 @@ _ALONE = ("-nostdlib",) if sys.platform.startswith("linux") else ()
 
 _GUARD = "instruction_set.h"
 
-_loaded: dict[str, Functions] = {}
+KEPT = 256
+"""Libraries that stay loaded though no kernel needs them: about 33 KiB each, and a thousand times sooner at hand."""
+
+_loaded: MutableMapping[str, Functions] = weakref.WeakValueDictionary()
+_recent: deque[Functions] = deque(maxlen=KEPT)
 _locks: dict[str, threading.RLock] = {}  # a signal's handler may build while its thread does
 if hasattr(os, "register_at_fork"):
     # A lock that another thread held at the fork would stay locked in the child.
@@ -41,6 +47,8 @@ def build(
     identity: str, files: Callable[[], Mapping[str, str]], declarations: Mapping[str, str], march: str = NATIVE
 ) -> Functions:
     """Return functions of a C text, compiled now or before, by their names.
+
+    They are loaded for as long as one of them lives; those of the last `KEPT` calls live on.
 
     Parameters
     ----------
@@ -61,9 +69,12 @@ def build(
         command, flags = find_compiler(), kernel_flags(march)
         key = cache_key(identity, command, flags, march)
     with _locks.setdefault(key, threading.RLock()):
-        if key not in _loaded:
-            _loaded[key] = _load_kept(key, declarations) or _compile(files, command, flags, declarations, key, march)
-        return _loaded[key]
+        functions = _loaded.get(key)
+        if functions is None:
+            functions = _load_kept(key, declarations) or _compile(files, command, flags, declarations, key, march)
+            _loaded[key] = functions
+        _recent.append(functions)
+        return functions
 
 
 def kernel_flags(march: str = NATIVE) -> list[str]:

@@ -56,6 +56,7 @@ class CompiledKernel:
         object, such as `pointer` makes.
     packed : int
         The address of the C function that does the whole: of an array of the arguments, and one of those pointers.
+        It is loaded for as long as this object lives.
     pointer : Callable[[Any], Any]
         Makes of a contiguous buffer its address, which keeps it; differences are in bytes.
     from_buffer, char : cffi's function and type
@@ -64,6 +65,7 @@ class CompiledKernel:
 
     __slots__ = (
         "_cast",
+        "_functions",
         "_further",
         "_unlinked",
         "_void",
@@ -84,13 +86,14 @@ class CompiledKernel:
         self,
         nest: Nest,
         element_size: int,
-        functions: Sequence[Function],
+        functions: Mapping[str, Function],
         choice: Choice,
         march: str,
         ways: int,
     ) -> None:
         self.nest, self.element_size, self.march, self.ways = nest, element_size, march, ways
-        self.function, packed, self._unlinked = functions
+        self._functions = functions
+        self.function, packed, self._unlinked = functions.values()
         self.choice, self.reason = choice, "by the model"
         self._further: dict[int, CompiledKernel] = {}
         ffi = foreign_functions()
@@ -231,7 +234,7 @@ def compile_nest(
     }
     level = choose(march)
     functions = build(*_origin(nest, element_size, choice, ways), declarations, level)
-    return CompiledKernel(nest, element_size, [functions[each] for each in declarations], choice, level, ways)
+    return CompiledKernel(nest, element_size, functions, choice, level, ways)
 
 
 def source_of(nest: Nest, element_size: int, choice: Choice, ways: int = ALL_WAYS) -> str:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import tempfile
+import weakref
 from collections.abc import Callable, Mapping
 from functools import cache as once
+from functools import partial
 from importlib.machinery import ExtensionFileLoader, ModuleSpec
 from pathlib import Path
 from types import ModuleType
@@ -18,17 +21,21 @@ from symlayout_codegen.jit import cache
 from symlayout_codegen.jit.compiler import FOLDER
 
 Function = Callable[..., int]
-Functions = dict[str, Function]
 Loaded = TypeVar("Loaded")
 
 _loads = itertools.count()
+_unclosed: list[Any] = []  # handles of libraries that no function needs
+
+
+class Functions(dict[str, Function]):
+    """Functions by their names, to which references may be weak."""
 
 
 def load_functions(content: bytes, declarations: Mapping[str, str]) -> Functions:
     """Return the functions of a library, callable with integers and buffers, by their names.
 
     What is loaded is *content* itself and no file that could have changed since it was read, or be
-    truncated while it is in use.
+    truncated while it is in use.  Each function keeps it loaded; when none is left, it is unloaded.
 
     Parameters
     ----------
@@ -43,8 +50,8 @@ def load_functions(content: bytes, declarations: Mapping[str, str]) -> Functions
         There is no folder to load it from, where the system cannot load from memory.
     """
     try:
-        library = _loaded(content, _load)  # never closed: a function does not keep its library open
-        return {name: _function(library, name, kind) for name, kind in declarations.items()}
+        library = _Library(_loaded(content, _load))
+        return Functions((name, library.function(name, kind)) for name, kind in declarations.items())
     except _NotLoaded as error:
         raise CompilerError(f"the compiled library is unusable: {error}") from error
 
@@ -85,20 +92,49 @@ def _loaded(content: bytes, load: Callable[[str], Loaded]) -> Loaded:
 
 def _load(path: str) -> Any:
     """Return the system's handle of the library *path*."""
-    ffi, dlopen, _, dlerror = _cffi()
+    ffi, dlopen, _, dlerror, _ = _cffi()
     if handle := dlopen(os.fsencode(path), os.RTLD_NOW | os.RTLD_LOCAL):
         return handle
     message = dlerror()
     raise _NotLoaded(os.fsdecode(ffi.string(message)) if message else "the loader does not say why")
 
 
-def _function(library: Any, name: str, kind: str) -> Function:
-    """Return the function *name* of a library, whose type is *kind*."""
-    ffi, _, dlsym, _ = _cffi()
-    if address := dlsym(library, name.encode()):
-        function: Function = ffi.cast(kind, address)
-        return function
-    raise _NotLoaded(f"it has no function {name}")
+class _Library:
+    """A library that is loaded for as long as this object, or one of its functions, lives."""
+
+    def __init__(self, handle: Any) -> None:
+        _close_all()
+        self._handle = handle
+        weakref.finalize(self, _close, handle).atexit = False  # a thread may run it until the process ends
+
+    def function(self, name: str, kind: str) -> Function:
+        """Return the function *name*, whose type is *kind*."""
+        ffi, _, dlsym, *_ = _cffi()
+        if address := dlsym(self._handle, name.encode()):
+            function: Function = ffi.gc(ffi.cast(kind, address), partial(_let_go, self))
+            return function
+        raise _NotLoaded(f"it has no function {name}")
+
+
+def _let_go(library: _Library, function: Any) -> None:
+    """Do nothing: that this call of a function is due keeps its library."""
+
+
+def _close(handle: Any) -> None:
+    """Unload a library.  This may run anywhere, with any lock held, so it waits for none."""
+    _unclosed.append(handle)
+    _close_all()
+
+
+def _close_all() -> None:
+    """Unload what no function needs, unless another thread makes a kernel: a fork must not find the loader at work."""
+    if held_off.acquire(blocking=False):
+        try:
+            with contextlib.suppress(IndexError):
+                while True:
+                    _cffi()[-1](_unclosed.pop())
+        finally:
+            held_off.release()
 
 
 def _from_memory(content: bytes, load: Callable[[str], Loaded]) -> Loaded | None:
@@ -140,10 +176,10 @@ def foreign_functions() -> Any:
 
 
 @once
-def _cffi() -> tuple[Any, Any, Any, Any]:
-    """Return cffi's FFI object, and ``dlopen``, ``dlsym`` and ``dlerror`` of the system."""
+def _cffi() -> tuple[Any, Any, Any, Any, Any]:
+    """Return cffi's FFI object, and ``dlopen``, ``dlsym``, ``dlerror`` and ``dlclose`` of the system."""
     with held_off:  # imported with the first kernel
         from symlayout_codegen.jit.libdl import ffi
     system = ffi.dlopen(None)
     # Looked up here: cffi's own look-up of a function clears what dlerror returns.
-    return ffi, system.dlopen, system.dlsym, system.dlerror
+    return ffi, system.dlopen, system.dlsym, system.dlerror, system.dlclose

@@ -16,6 +16,7 @@ MODULE = "symlayout_codegen.jit.libdl"
 DECLARATIONS = """
     void *dlopen(const char *, int);
     void *dlsym(void *, const char *);
+    int dlclose(void *);
     char *dlerror(void);
 """
 

@@ -29,6 +29,7 @@ typedef struct {
     Py_ssize_t users;  /* the list, and the calls that are under way */
     entry function;
     int64_t *numbers;
+    PyObject *kernel;  /* while it lives, the function is loaded */
     PyObject *fills, *shape;
     int strided, fresh;  /* other strides do not do; a new array does as output */
     Py_ssize_t count;
@@ -46,6 +47,7 @@ typedef struct {
 static void release(call *c)
 {
     if (--c->users == 0) {
+        Py_XDECREF(c->kernel);
         Py_XDECREF(c->fills);
         Py_XDECREF(c->shape);
         for (Py_ssize_t k = 0; k < c->count; ++k)
@@ -211,10 +213,10 @@ static PyObject *calls_add(Calls *self, PyObject *arguments)
 {
     unsigned long long function;
     Py_buffer numbers;
-    PyObject *fills, *arrays, *shape, *sizes;
+    PyObject *fills, *arrays, *shape, *sizes, *kernel;
     int strided;
-    if (!PyArg_ParseTuple(arguments, "Ky*OpO!O!O!", &function, &numbers, &fills, &strided, &PyTuple_Type, &arrays,
-                          &PyTuple_Type, &shape, &PyTuple_Type, &sizes))
+    if (!PyArg_ParseTuple(arguments, "Ky*OpO!O!O!O", &function, &numbers, &fills, &strided, &PyTuple_Type, &arrays,
+                          &PyTuple_Type, &shape, &PyTuple_Type, &sizes, &kernel))
         return NULL;
     const Py_ssize_t count = PyTuple_GET_SIZE(arrays);
     if (PyTuple_GET_SIZE(sizes) != count) {
@@ -246,16 +248,18 @@ static PyObject *calls_add(Calls *self, PyObject *arguments)
     PyBuffer_Release(&numbers);
     c->users = 1;
     c->function = (entry)(uintptr_t)function;
+    c->kernel = Py_NewRef(kernel);
     c->fills = fills == Py_None ? NULL : Py_NewRef(fills);
     c->shape = Py_NewRef(shape);
     c->strided = strided;
     c->fresh = (PyArray_FLAGS((PyArrayObject *)PyTuple_GET_ITEM(arrays, count - 1)) & NPY_ARRAY_C_CONTIGUOUS) != 0;
     c->count = count;
-    if (self->count == MOST)
-        release(self->calls[--self->count]);
+    call *const gone = self->count == MOST ? self->calls[--self->count] : NULL;
     memmove(&self->calls[1], &self->calls[0], (size_t)self->count * sizeof(call *));
     self->calls[0] = c;
     ++self->count;
+    if (gone != NULL)
+        release(gone);  /* last: another thread may add a call meanwhile */
     Py_RETURN_NONE;
 }
 
@@ -289,7 +293,7 @@ static PyMethodDef methods[] = {
     {"call", (PyCFunction)(void (*)(void))calls_call, METH_FASTCALL,
      "call(inputs, out): out, or a new array, written; None, with nothing done, where the arrays are new here."},
     {"add", (PyCFunction)calls_add, METH_VARARGS,
-     "add(function, numbers, fills, strided, arrays, shape, itemsizes): remember a call."},
+     "add(function, numbers, fills, strided, arrays, shape, itemsizes, kernel): remember a call."},
     {NULL, NULL, 0, NULL},
 };
 
