@@ -30,7 +30,7 @@ MOVED = {
     "order": "passes.order",
     "share": "passes.split_among_threads",
     "bound": "passes.loop_bounds",
-    "pending": "ir.pending_windows",
+    "pending": "passes.pieces.pending_windows",
     "leaves": "passes.select_runs_and_transposes",
     "distribute": "passes.distribute",
     "rows": "passes.fuse_rows",

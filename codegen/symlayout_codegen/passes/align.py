@@ -3,7 +3,7 @@
     for block < m + q: for w < 2 where 0 <= 2*block + w - 2*q < 2*m: f(block, w)
     becomes    for b < m: for w < 2: f(b + q, w)
 
-`ir.whole_blocks` has the mathematics, also for a margin that is no multiple of the block.
+`passes.pieces.whole_blocks` has the mathematics, also for a margin that is no multiple of the block.
 
 Assumes: *facts* hold wherever the preconditions do.
 Guarantees: the same points, in another order; so a nest whose points add is left as it is.  A window that leaves whole
@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from symlayout_codegen.ir.nest import Nest, NestPiece, NestWindow
 from symlayout_codegen.ir.queries import SignFacts, magnitude
-from symlayout_codegen.ir.whole_blocks import WholeBlocks, whole_blocks
+from symlayout_codegen.passes.pieces.whole_blocks import WholeBlocks, whole_blocks
 
 
 def align(nest: Nest, facts: SignFacts) -> Nest:

@@ -26,13 +26,10 @@ from dataclasses import replace
 from functools import partial
 from math import prod
 
-from symlayout_codegen.ir.dealt_rows import repeated, runs_of, streams_of
 from symlayout_codegen.ir.formula import Formula, literal
 from symlayout_codegen.ir.identifiers import identifier
 from symlayout_codegen.ir.integer_expressions import Expr, IntLiteral, NamedInt, add, mul
-from symlayout_codegen.ir.joined_rows import GRID, joined_rows
 from symlayout_codegen.ir.nest import AffineForm, Carried, Nest, NestLoad, NestPiece, NestWindow
-from symlayout_codegen.ir.pending_windows import Enforcement, PendingGuard, PendingWindows, Target
 from symlayout_codegen.ir.queries import (
     ONE,
     ZERO,
@@ -71,7 +68,10 @@ from symlayout_codegen.ir.statements import (
     Statement,
     mapped,
 )
-from symlayout_codegen.ir.whole_blocks import WholeBlocks, whole_blocks
+from symlayout_codegen.passes.pieces.dealt_rows import repeated, runs_of, streams_of
+from symlayout_codegen.passes.pieces.joined_rows import GRID, joined_rows
+from symlayout_codegen.passes.pieces.pending_windows import Enforcement, PendingGuard, PendingWindows, Target
+from symlayout_codegen.passes.pieces.whole_blocks import WholeBlocks, whole_blocks
 
 MOST_UNROLLED = 16
 """Folds of at most this many terms are written term by term: the compiler then makes vectors of the loop around."""
@@ -316,19 +316,8 @@ class _LoopWriter:
         faces = tuple(form.without(digits) for form in (self.piece.output, offset, window.value))
         if streams is None or any(self.ready(form) > depth for form in faces):
             return None
-        to, start, low = map(self.value, faces)
-        return Deal(
-            to=to,
-            to_stride=streams.to_stride,
-            streams=streams.number,
-            columns=streams.columns,
-            source=source,
-            size=self.sizes[source] or ZERO,
-            start=start,
-            low=negate(low),
-            inside=window.extent,
-            fill=state.guards[0].fill,
-        )
+        size = self.sizes[source] or ZERO
+        return streams.deal(window, list(map(self.value, faces)), source, size, state.guards[0].fill)
 
     def cut(self, depth: int, offset: AffineForm, window: NestWindow, source: int, fill: int | None) -> CutGrid | None:
         """Return the last three loops as one statement, where they are a grid of runs that *window* cuts."""
@@ -337,23 +326,7 @@ class _LoopWriter:
         faces = tuple(form.without(digits) for form in (self.piece.output, offset, window.value))
         if runs is None or any(self.ready(form) > depth for form in faces):
             return None
-        writes, reads = self.piece.output.coefficients(), offset.coefficients()
-        to, start, low = map(self.value, faces)
-        return CutGrid(
-            to=to,
-            to_leap=writes.get(runs.within, ZERO),
-            to_step=writes.get(runs.block, ZERO),
-            source=source,
-            start=start,
-            leap=reads.get(runs.within, ZERO),
-            step=reads.get(runs.block, ZERO),
-            turns=self.piece.digits[runs.within].extent,
-            rows=self.piece.digits[runs.block].extent,
-            count=self.piece.digits[runs.run].extent,
-            low=negate(low),
-            inside=window.extent,
-            fill=fill,
-        )
+        return runs.grid(self.piece, window, list(map(self.value, faces)), source, fill)
 
     def rows_dealt(
         self, depth: int, inside: PendingWindows, outside: Target, ends: tuple[Expr, Expr, Expr, Expr]
@@ -410,24 +383,8 @@ class _LoopWriter:
                 end = self.local(identifier("row_end", self.taken), self.facts.minimum(add(first, rows), end), lets)
                 begin = self.local(identifier("row", self.taken), self.facts.maximum(first, begin), lets)
             first, rows = begin, subtract(end, begin)
-        reads = offset.coefficients()
         to, start = (self.value(form.without(grid.digits)) for form in (self.piece.output, offset))
-        made = JoinGrid(
-            to=add(to, mul(grid.columns, first), grid.low),
-            streams=grid.streams,
-            source=source,
-            start=start,
-            size=size,
-            stride=reads.get(grid.stream, ZERO),
-            low=grid.low,
-            columns=grid.columns,
-            first=first,
-            rows=rows,
-            turns=grid.turns,
-            leap=reads.get(grid.turn, ZERO),
-            step=reads.get(grid.block, ZERO),
-        )
-        return (*lets, made)
+        return (*lets, grid.join(offset, source, size, (to, start), (first, rows)))
 
     def whole_blocks(self, depth: int, state: PendingWindows) -> WholeBlocks | None:
         """Return the whole blocks of the next two digits, if one window or guard is all that is left to enforce."""

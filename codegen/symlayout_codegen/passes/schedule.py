@@ -16,7 +16,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from symlayout_codegen.ir.choice import MODEL, Choice
-from symlayout_codegen.ir.dealt_rows import deal_in_strips
 from symlayout_codegen.ir.integer_expressions import Expr, NamedInt
 from symlayout_codegen.ir.nest import Local, Nest
 from symlayout_codegen.ir.queries import SignFacts
@@ -31,6 +30,7 @@ from symlayout_codegen.passes.hoist import hoist
 from symlayout_codegen.passes.loop_bounds import bound_loops
 from symlayout_codegen.passes.narrow_digit_ranges import narrow_digit_ranges
 from symlayout_codegen.passes.order import order
+from symlayout_codegen.passes.pieces.dealt_rows import deal_in_strips
 from symlayout_codegen.passes.prune import prune
 from symlayout_codegen.passes.rename import rename
 from symlayout_codegen.passes.select_runs_and_transposes import select_runs_and_transposes

@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from symlayout_codegen.ir.identifiers import identifier
 from symlayout_codegen.ir.integer_expressions import IntLiteral
-from symlayout_codegen.ir.joined_rows import joined_rows
 from symlayout_codegen.ir.nest import Nest, NestPiece
 from symlayout_codegen.ir.statements import PartRanges, Share, is_short
+from symlayout_codegen.passes.pieces.joined_rows import joined_rows
 
 LONG = 64
 """A loop of at least this many steps is enough to split: loops inside of it are not."""

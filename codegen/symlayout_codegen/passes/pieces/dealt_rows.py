@@ -11,12 +11,12 @@ cache: a strip of large images is one image, or a few of its planes.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from symlayout_codegen.ir.integer_expressions import Expr, IntLiteral
 from symlayout_codegen.ir.nest import AffineForm, Nest, NestPiece, NestWindow
-from symlayout_codegen.ir.queries import ONE, ZERO, linear, magnitude, names
+from symlayout_codegen.ir.queries import ONE, ZERO, linear, magnitude, names, negate
 from symlayout_codegen.ir.statements import MOST_STREAMS, CutGrid, Deal, PartRanges, expressions, is_short
 
 MOST_STRIPS = 2
@@ -32,6 +32,29 @@ class Streams:
     number: int
     columns: Expr
     to_stride: Expr
+
+    def deal(self, window: NestWindow, at: Sequence[Expr], source: int, size: Expr, fill: int) -> Deal:
+        """Return the statement of one row.
+
+        Parameters
+        ----------
+        window : what is inside of the row.
+        at : where the row is in the output and in the source, and the value of the window there.
+        size : elements of the source.
+        """
+        to, start, low = at
+        return Deal(
+            to=to,
+            to_stride=self.to_stride,
+            streams=self.number,
+            columns=self.columns,
+            source=source,
+            size=size,
+            start=start,
+            low=negate(low),
+            inside=window.extent,
+            fill=fill,
+        )
 
 
 def streams_of(piece: NestPiece, offset: AffineForm, window: NestWindow, digits: Collection[int]) -> Streams | None:
@@ -65,6 +88,27 @@ class DealtRuns:
     within: int
     block: int
     run: int
+
+    def grid(self, piece: NestPiece, window: NestWindow, at: Sequence[Expr], source: int, fill: int | None) -> CutGrid:
+        """Return the statement of the grid: see `Streams.deal`."""
+        assert piece.offset is not None
+        writes, reads = piece.output.coefficients(), piece.offset.coefficients()
+        to, start, low = at
+        return CutGrid(
+            to=to,
+            to_leap=writes.get(self.within, ZERO),
+            to_step=writes.get(self.block, ZERO),
+            source=source,
+            start=start,
+            leap=reads.get(self.within, ZERO),
+            step=reads.get(self.block, ZERO),
+            turns=piece.digits[self.within].extent,
+            rows=piece.digits[self.block].extent,
+            count=piece.digits[self.run].extent,
+            low=negate(low),
+            inside=window.extent,
+            fill=fill,
+        )
 
 
 def runs_of(piece: NestPiece, offset: AffineForm, window: NestWindow, digits: Collection[int]) -> DealtRuns | None:

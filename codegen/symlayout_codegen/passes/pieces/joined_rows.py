@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from symlayout_codegen.ir.integer_expressions import Expr, IntLiteral, mul
-from symlayout_codegen.ir.nest import NestPiece
+from symlayout_codegen.ir.integer_expressions import Expr, IntLiteral, add, mul
+from symlayout_codegen.ir.nest import AffineForm, NestPiece
 from symlayout_codegen.ir.queries import ONE, ZERO, equal, magnitude, negate
-from symlayout_codegen.ir.statements import MOST_STREAMS
+from symlayout_codegen.ir.statements import MOST_STREAMS, JoinGrid
 
 GRID = 4
 """The digits of such a grid: those of its rows, then those of a row."""
@@ -35,6 +35,37 @@ class JoinedRows:
     def digits(self) -> frozenset[int]:
         """The digits of the grid."""
         return frozenset((self.turn, self.block, self.stream, self.along))
+
+    def join(
+        self, offset: AffineForm, source: int, size: Expr, at: tuple[Expr, Expr], part: tuple[Expr, Expr]
+    ) -> JoinGrid:
+        """Return the statement of some of the rows.
+
+        Parameters
+        ----------
+        offset : where the piece reads.
+        size : elements of the source.
+        at : where the grid is in the output and in the source.
+        part : the first row, and how many rows.
+        """
+        reads = offset.coefficients()
+        to, start = at
+        first, rows = part
+        return JoinGrid(
+            to=add(to, mul(self.columns, first), self.low),
+            streams=self.streams,
+            source=source,
+            start=start,
+            size=size,
+            stride=reads.get(self.stream, ZERO),
+            low=self.low,
+            columns=self.columns,
+            first=first,
+            rows=rows,
+            turns=self.turns,
+            leap=reads.get(self.turn, ZERO),
+            step=reads.get(self.block, ZERO),
+        )
 
 
 def joined_rows(piece: NestPiece) -> JoinedRows | None:

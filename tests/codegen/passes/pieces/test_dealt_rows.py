@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from symlayout_codegen.ir.dealt_rows import Streams, repeated, streams_of
 from symlayout_codegen.ir.integer_expressions import IntLiteral, NamedInt, add, mul
 from symlayout_codegen.ir.nest import NestPiece, NestWindow
 from symlayout_codegen.ir.queries import ONE, ZERO, equal
 from symlayout_codegen.ir.statements import ONCE, CutGrid, Deal, Turns
+from symlayout_codegen.passes.pieces.dealt_rows import Streams, repeated, streams_of
 from tests.support import nests
 
 number = IntLiteral

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from symlayout_codegen.ir.integer_expressions import IntLiteral, mul
-from symlayout_codegen.ir.joined_rows import joined_rows
 from symlayout_codegen.ir.queries import equal
+from symlayout_codegen.passes.pieces.joined_rows import joined_rows
 from tests.support import nests
 
 

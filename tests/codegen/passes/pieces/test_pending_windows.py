@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from symlayout_codegen.ir.integer_expressions import IntLiteral, NamedInt
 from symlayout_codegen.ir.nest import NestWindow
-from symlayout_codegen.ir.pending_windows import Enforcement, PendingGuard, PendingWindows, Target
+from symlayout_codegen.passes.pieces.pending_windows import Enforcement, PendingGuard, PendingWindows, Target
 from tests.support import nests
 
 

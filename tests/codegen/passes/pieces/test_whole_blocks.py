@@ -7,7 +7,7 @@ import pytest
 from symlayout_codegen.ir.integer_expressions import IntLiteral, NamedInt, add, mul
 from symlayout_codegen.ir.nest import NestWindow
 from symlayout_codegen.ir.queries import SignFacts
-from symlayout_codegen.ir.whole_blocks import whole_blocks
+from symlayout_codegen.passes.pieces.whole_blocks import whole_blocks
 from tests.support import nests
 
 
