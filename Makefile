@@ -96,7 +96,7 @@ promises: $(VENV)/test.stamp
 	$(BIN)/python -m tests.promises.forge
 	$(BIN)/python -m tests.promises.arrays
 	$(BIN)/python -m tests.promises.concurrent
-	$(BIN)/python -m tests.promises.integers --sparse
+	$(BIN)/python -m tests.promises.integers --chains 300 --sparse
 	$(BIN)/python -m tests.promises.deterministic
 	$(BIN)/python -m tests.promises.gcov
 	$(BIN)/python -m tests.promises.gcov --march x86-64-v3

@@ -46,15 +46,23 @@ int32_t batch_to_space_2d_x2_part(int64_t part, int64_t parts, int64_t N, int64_
     if (sl_mul(W, b1, &overflow) < sl_add(left, right, &overflow))
         return overflow ? SL_OVERFLOW : SL_CROP_EXCEEDS;  /* W*b1 - left - right >= 0 */
     const int64_t N_b0_b1 = sl_checked_floor_div(N, sl_mul(b0, b1, &overflow), &overflow);
-    const int64_t bottom_1_b0 = sl_checked_floor_div(sl_add(sl_mul(-1, bottom, &overflow), -1, &overflow),
-            b0, &overflow);
-    const int64_t right_1_b1 = sl_checked_floor_div(sl_add(sl_mul(-1, right, &overflow), -1, &overflow), b1,
+    const int64_t bottom_1_b0 = sl_checked_floor_div(sl_mul(-1, sl_add(bottom, 1, &overflow), &overflow), b0,
             &overflow);
-    (void)sl_mul(sl_mul(sl_mul(N, H, &overflow), W, &overflow), C, &overflow);  /* elements of a source */
-    if (sl_mul(sl_mul(sl_mul(N_b0_b1, sl_add(sl_add(sl_mul(H, b0, &overflow), sl_mul(-1, bottom, &overflow),
-            &overflow), sl_mul(-1, top, &overflow), &overflow), &overflow), sl_add(sl_add(sl_mul(W, b1,
-            &overflow), sl_mul(-1, left, &overflow), &overflow), sl_mul(-1, right, &overflow), &overflow),
-            &overflow), C, &overflow) == 0)
+    const int64_t right_1_b1 = sl_checked_floor_div(sl_mul(-1, sl_add(right, 1, &overflow), &overflow), b1,
+            &overflow);
+    (void)sl_mul(b0, b1, &overflow);
+    (void)sl_mul(H, b0, &overflow);
+    (void)sl_mul(W, b1, &overflow);
+    (void)sl_mul(sl_mul(sl_mul(sl_max(N, 1), sl_max(H, 1), &overflow), sl_max(W, 1), &overflow), sl_max(C,
+            1), &overflow);
+    (void)sl_mul(sl_mul(sl_mul(sl_mul(sl_max(N_b0_b1, 1), sl_max(sl_add(sl_add(sl_mul(H, b0, &overflow),
+            sl_mul(-1, bottom, &overflow), &overflow), sl_mul(-1, top, &overflow), &overflow), 1),
+            &overflow), sl_max(sl_add(sl_add(sl_mul(W, b1, &overflow), sl_mul(-1, left, &overflow),
+            &overflow), sl_mul(-1, right, &overflow), &overflow), 1), &overflow), sl_max(C, 1), &overflow),
+            2, &overflow);
+    if (N_b0_b1 == 0 || sl_add(sl_add(sl_mul(H, b0, &overflow), sl_mul(-1, bottom, &overflow), &overflow),
+            sl_mul(-1, top, &overflow), &overflow) == 0 || sl_add(sl_add(sl_mul(W, b1, &overflow), sl_mul(-1,
+            left, &overflow), &overflow), sl_mul(-1, right, &overflow), &overflow) == 0 || C == 0)
         return overflow ? SL_OVERFLOW : SL_OK;
     const int64_t step = sl_mul(C,
             sl_add(sl_add(sl_add(sl_add(sl_add(sl_add(sl_add(sl_add(sl_mul(sl_mul(sl_mul(H, W, &overflow),

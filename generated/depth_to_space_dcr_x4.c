@@ -28,9 +28,12 @@ int32_t depth_to_space_dcr_x4_part(int64_t part, int64_t parts, int64_t N, int64
     if (sl_checked_floor_mod(C, sl_mul(b, b, &overflow), &overflow) != 0)
         return overflow ? SL_OVERFLOW : SL_NON_DIVISIBLE;  /* C % (b**2) == 0 */
     const int64_t C_b_2 = sl_checked_floor_div(C, sl_mul(b, b, &overflow), &overflow);
-    (void)sl_mul(sl_mul(sl_mul(N, C, &overflow), H, &overflow), W, &overflow);  /* elements of a source */
-    if (sl_mul(sl_mul(sl_mul(sl_mul(sl_mul(N, C_b_2, &overflow), H, &overflow), b, &overflow), W, &overflow),
-            b, &overflow) == 0)
+    (void)sl_mul(b, b, &overflow);
+    (void)sl_mul(sl_mul(sl_mul(sl_max(N, 1), sl_max(C, 1), &overflow), sl_max(H, 1), &overflow), sl_max(W,
+            1), &overflow);
+    (void)sl_mul(sl_mul(sl_mul(sl_mul(sl_max(N, 1), sl_max(C_b_2, 1), &overflow), sl_max(sl_mul(H, b,
+            &overflow), 1), &overflow), sl_max(sl_mul(W, b, &overflow), 1), &overflow), 4, &overflow);
+    if (N == 0 || C_b_2 == 0 || H == 0 || b == 0 || W == 0 || b == 0)
         return overflow ? SL_OVERFLOW : SL_OK;
     const int64_t step = sl_mul(sl_mul(sl_mul(C_b_2, H, &overflow), W, &overflow), b, &overflow);
     if (overflow)

@@ -16,7 +16,7 @@ int32_t openvino_batch_to_space_2d_x4_part(int64_t part, int64_t parts, const vo
 {
     if (part < 0 || part >= parts)
         return SL_PRECONDITION;  /* 0 <= part < parts */
-    if (16 == 0)
+    if (0)
         return SL_OK;
     const element *restrict const from0 = src;
     element *restrict const to = dst;

@@ -13,7 +13,7 @@ int32_t openvino_batch_to_space_5d_x4_part(int64_t part, int64_t parts, const vo
 {
     if (part < 0 || part >= parts)
         return SL_PRECONDITION;  /* 0 <= part < parts */
-    if (1080 == 0)
+    if (0)
         return SL_OK;
     const element *restrict const from0 = src;
     element *restrict const to = dst;

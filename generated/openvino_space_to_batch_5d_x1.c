@@ -15,7 +15,7 @@ int32_t openvino_space_to_batch_5d_x1_part(int64_t part, int64_t parts, const vo
 {
     if (part < 0 || part >= parts)
         return SL_PRECONDITION;  /* 0 <= part < parts */
-    if (1296 == 0)
+    if (0)
         return SL_OK;
     const element *restrict const from0 = src;
     const element fill0 = ((const element *)fill)[0];

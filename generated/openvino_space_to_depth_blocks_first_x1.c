@@ -13,7 +13,7 @@ int32_t openvino_space_to_depth_blocks_first_x1_part(int64_t part, int64_t parts
 {
     if (part < 0 || part >= parts)
         return SL_PRECONDITION;  /* 0 <= part < parts */
-    if (840 == 0)
+    if (0)
         return SL_OK;
     const element *restrict const from0 = src;
     element *restrict const to = dst;

@@ -27,9 +27,10 @@ int32_t pad_2d_x4_part(int64_t part, int64_t parts, int64_t H, int64_t W, int64_
     if (right < 0)
         return SL_INFEASIBLE;  /* right >= 0 */
     int overflow = 0;
-    (void)sl_mul(H, W, &overflow);  /* elements of a source */
-    if (sl_mul(sl_add(sl_add(H, bottom, &overflow), top, &overflow), sl_add(sl_add(W, left, &overflow),
-            right, &overflow), &overflow) == 0)
+    (void)sl_mul(sl_mul(sl_max(sl_add(sl_add(H, bottom, &overflow), top, &overflow), 1),
+            sl_max(sl_add(sl_add(W, left, &overflow), right, &overflow), 1), &overflow), 4, &overflow);
+    if (sl_add(sl_add(H, bottom, &overflow), top, &overflow) == 0 || sl_add(sl_add(W, left, &overflow),
+            right, &overflow) == 0)
         return overflow ? SL_OVERFLOW : SL_OK;
     if (overflow)
         return SL_OVERFLOW;

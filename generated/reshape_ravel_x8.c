@@ -22,8 +22,12 @@ int32_t reshape_ravel_x8_part(int64_t part, int64_t parts, int64_t N, int64_t H,
     if (C < 0)
         return SL_INFEASIBLE;  /* C >= 0 */
     int overflow = 0;
-    (void)sl_mul(sl_mul(sl_mul(N, H, &overflow), W, &overflow), C, &overflow);  /* elements of a source */
-    if (sl_mul(sl_mul(sl_mul(C, H, &overflow), N, &overflow), W, &overflow) == 0)
+    (void)(C && H && N && W ? sl_mul(sl_mul(sl_mul(C, H, &overflow), N, &overflow), W, &overflow) : 0);
+    (void)sl_mul(sl_mul(sl_mul(sl_max(N, 1), sl_max(H, 1), &overflow), sl_max(W, 1), &overflow), sl_max(C,
+            1), &overflow);
+    (void)sl_mul(sl_max((C && H && N && W ? sl_mul(sl_mul(sl_mul(C, H, &overflow), N, &overflow), W,
+            &overflow) : 0), 1), 8, &overflow);
+    if (C == 0 || H == 0 || N == 0 || W == 0)
         return overflow ? SL_OVERFLOW : SL_OK;
     if (overflow)
         return SL_OVERFLOW;

@@ -22,9 +22,11 @@ int32_t slice_every_second_x4_part(int64_t part, int64_t parts, int64_t N, int64
     if (C < 0)
         return SL_INFEASIBLE;  /* C >= 0 */
     int overflow = 0;
-    /* elements of a source */
-    (void)sl_mul(sl_mul(sl_mul(sl_mul(4, N, &overflow), h, &overflow), w, &overflow), C, &overflow);
-    if (sl_mul(sl_mul(sl_mul(N, h, &overflow), w, &overflow), C, &overflow) == 0)
+    (void)sl_mul(sl_mul(sl_mul(sl_max(N, 1), sl_max(sl_mul(2, h, &overflow), 1), &overflow), sl_max(sl_mul(2,
+            w, &overflow), 1), &overflow), sl_max(C, 1), &overflow);
+    (void)sl_mul(sl_mul(sl_mul(sl_mul(sl_max(N, 1), sl_max(h, 1), &overflow), sl_max(w, 1), &overflow),
+            sl_max(C, 1), &overflow), 4, &overflow);
+    if (N == 0 || h == 0 || w == 0 || C == 0)
         return overflow ? SL_OVERFLOW : SL_OK;
     if (overflow)
         return SL_OVERFLOW;

@@ -22,9 +22,11 @@ int32_t slice_inner_x4_part(int64_t part, int64_t parts, int64_t N, int64_t H, i
     if (C < 0)
         return SL_INFEASIBLE;  /* C >= 0 */
     int overflow = 0;
-    (void)sl_mul(sl_mul(sl_mul(N, H, &overflow), W, &overflow), C, &overflow);  /* elements of a source */
-    if (sl_mul(sl_mul(sl_mul(N, sl_add(H, -2, &overflow), &overflow), sl_add(W, -2, &overflow), &overflow),
-            C, &overflow) == 0)
+    (void)(H && W ? sl_mul(sl_mul(sl_mul(sl_max(N, 1), H, &overflow), W, &overflow), sl_max(C, 1), &overflow)
+            : 0);
+    (void)sl_mul(sl_mul(sl_mul(sl_mul(sl_max(N, 1), sl_max(sl_add(H, -2, &overflow), 1), &overflow),
+            sl_max(sl_add(W, -2, &overflow), 1), &overflow), sl_max(C, 1), &overflow), 4, &overflow);
+    if (N == 0 || sl_add(H, -2, &overflow) == 0 || sl_add(W, -2, &overflow) == 0 || C == 0)
         return overflow ? SL_OVERFLOW : SL_OK;
     const int64_t step = sl_mul(sl_mul(C, sl_add(H, -2, &overflow), &overflow), sl_add(W, -2, &overflow),
             &overflow);

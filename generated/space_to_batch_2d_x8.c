@@ -47,9 +47,14 @@ int32_t space_to_batch_2d_x8_part(int64_t part, int64_t parts, int64_t N, int64_
             &overflow), b0, &overflow);
     const int64_t W_left_right_b1 = sl_checked_floor_div(sl_add(sl_add(W, left, &overflow), right,
             &overflow), b1, &overflow);
-    (void)sl_mul(sl_mul(sl_mul(N, H, &overflow), W, &overflow), C, &overflow);  /* elements of a source */
-    if (sl_mul(sl_mul(sl_mul(sl_mul(sl_mul(N, b0, &overflow), b1, &overflow), H_bottom_top_b0, &overflow),
-            W_left_right_b1, &overflow), C, &overflow) == 0)
+    (void)sl_mul(b0, b1, &overflow);
+    (void)(N && b0 && b1 ? sl_mul(sl_mul(N, b0, &overflow), b1, &overflow) : 0);
+    (void)sl_mul(sl_mul(sl_mul(sl_max(N, 1), sl_max(H, 1), &overflow), sl_max(W, 1), &overflow), sl_max(C,
+            1), &overflow);
+    (void)sl_mul(sl_mul(sl_mul(sl_mul(sl_max((N && b0 && b1 ? sl_mul(sl_mul(N, b0, &overflow), b1, &overflow)
+            : 0), 1), sl_max(H_bottom_top_b0, 1), &overflow), sl_max(W_left_right_b1, 1), &overflow),
+            sl_max(C, 1), &overflow), 8, &overflow);
+    if (N == 0 || b0 == 0 || b1 == 0 || H_bottom_top_b0 == 0 || W_left_right_b1 == 0 || C == 0)
         return overflow ? SL_OVERFLOW : SL_OK;
     const int64_t step = sl_mul(sl_mul(sl_mul(sl_mul(C, H_bottom_top_b0, &overflow), N, &overflow),
             W_left_right_b1, &overflow), b1, &overflow);

@@ -32,9 +32,14 @@ int32_t space_to_depth_nhwc_x4_part(int64_t part, int64_t parts, int64_t N, int6
         return overflow ? SL_OVERFLOW : SL_NON_DIVISIBLE;  /* W % b == 0 */
     const int64_t H_b = sl_checked_floor_div(H, b, &overflow);
     const int64_t W_b = sl_checked_floor_div(W, b, &overflow);
-    (void)sl_mul(sl_mul(sl_mul(N, H, &overflow), W, &overflow), C, &overflow);  /* elements of a source */
-    if (sl_mul(sl_mul(sl_mul(sl_mul(sl_mul(N, H_b, &overflow), W_b, &overflow), C, &overflow), b, &overflow),
-            b, &overflow) == 0)
+    (void)sl_mul(b, b, &overflow);
+    (void)(C && b && b ? sl_mul(sl_mul(C, b, &overflow), b, &overflow) : 0);
+    (void)sl_mul(sl_mul(sl_mul(sl_max(N, 1), sl_max(H, 1), &overflow), sl_max(W, 1), &overflow), sl_max(C,
+            1), &overflow);
+    (void)sl_mul(sl_mul(sl_mul(sl_mul(sl_max(N, 1), sl_max(H_b, 1), &overflow), sl_max(W_b, 1), &overflow),
+            sl_max((C && b && b ? sl_mul(sl_mul(C, b, &overflow), b, &overflow) : 0), 1), &overflow), 4,
+            &overflow);
+    if (N == 0 || H_b == 0 || W_b == 0 || C == 0 || b == 0 || b == 0)
         return overflow ? SL_OVERFLOW : SL_OK;
     if (overflow)
         return SL_OVERFLOW;

@@ -155,6 +155,14 @@ SL_INLINE int64_t sl_checked_floor_div(int64_t a, int64_t b, int *overflow)
     return sl_floor_div(a, b > 0 ? b : 1);
 }
 
+/* floor((a + c) / b) where a + c may be beyond int64; sets *overflow where b is not positive. */
+SL_INLINE int64_t sl_checked_ceil_div(int64_t a, int64_t c, int64_t b, int *overflow)
+{
+    const int64_t whole = sl_checked_floor_div(a, b, overflow);
+    const int64_t rest = sl_floor_mod(a, b > 0 ? b : 1);
+    return sl_add(whole, sl_floor_div(sl_add(rest, c, overflow), b > 0 ? b : 1), overflow);
+}
+
 /* a - b * floor(a / b); sets *overflow where b is not positive. */
 SL_INLINE int64_t sl_checked_floor_mod(int64_t a, int64_t b, int *overflow)
 {

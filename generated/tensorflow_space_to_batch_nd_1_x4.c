@@ -12,7 +12,7 @@ int32_t tensorflow_space_to_batch_nd_1_x4_part(int64_t part, int64_t parts, cons
 {
     if (part < 0 || part >= parts)
         return SL_PRECONDITION;  /* 0 <= part < parts */
-    if (4 == 0)
+    if (0)
         return SL_OK;
     const element *restrict const from0 = src;
     element *restrict const to = dst;

@@ -15,7 +15,7 @@ int32_t tensorflow_space_to_batch_nd_4_x1_part(int64_t part, int64_t parts, cons
 {
     if (part < 0 || part >= parts)
         return SL_PRECONDITION;  /* 0 <= part < parts */
-    if (24 == 0)
+    if (0)
         return SL_OK;
     const element *restrict const from0 = src;
     const element fill0 = ((const element *)fill)[0];

@@ -17,8 +17,8 @@ int32_t transpose_2d_x1_part(int64_t part, int64_t parts, int64_t M, int64_t N, 
     if (N < 0)
         return SL_INFEASIBLE;  /* N >= 0 */
     int overflow = 0;
-    (void)sl_mul(M, N, &overflow);  /* elements of a source */
-    if (sl_mul(N, M, &overflow) == 0)
+    (void)sl_mul(sl_max(N, 1), sl_max(M, 1), &overflow);
+    if (N == 0 || M == 0)
         return overflow ? SL_OVERFLOW : SL_OK;
     if (overflow)
         return SL_OVERFLOW;

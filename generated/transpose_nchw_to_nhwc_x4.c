@@ -22,8 +22,9 @@ int32_t transpose_nchw_to_nhwc_x4_part(int64_t part, int64_t parts, int64_t N, i
     if (W < 0)
         return SL_INFEASIBLE;  /* W >= 0 */
     int overflow = 0;
-    (void)sl_mul(sl_mul(sl_mul(N, C, &overflow), H, &overflow), W, &overflow);  /* elements of a source */
-    if (sl_mul(sl_mul(sl_mul(N, H, &overflow), W, &overflow), C, &overflow) == 0)
+    (void)sl_mul(sl_mul(sl_mul(sl_mul(sl_max(N, 1), sl_max(H, 1), &overflow), sl_max(W, 1), &overflow),
+            sl_max(C, 1), &overflow), 4, &overflow);
+    if (N == 0 || H == 0 || W == 0 || C == 0)
         return overflow ? SL_OVERFLOW : SL_OK;
     if (overflow)
         return SL_OVERFLOW;

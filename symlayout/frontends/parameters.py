@@ -23,6 +23,12 @@ def takes_tensors(title: str) -> tuple[tuple[bool, ...], bool]:
 
 
 @functools.lru_cache(maxsize=1024)
+def takes_sizes(title: str) -> tuple[bool, ...]:
+    """Return for each parameter of an operation whether it also takes integers that are computed from dims."""
+    return tuple("Sizes" in str(p.annotation) for p in inspect.signature(find(title)).parameters.values())
+
+
+@functools.lru_cache(maxsize=1024)
 def needed_tensors(title: str) -> tuple[str, ...]:
     """Return the name of each parameter of an operation that a tensor has to be given for, else an empty text."""
     found = []

@@ -16,7 +16,7 @@ from symlayout import frontends
 from symlayout.algebra.facts import Facts, Requirement
 from symlayout.errors import LEFT_OUT, FormatError, InconclusiveError, SymlayoutError, shortened
 from symlayout.frontends.onnx.types import cast_to
-from symlayout.frontends.parameters import needed_tensors, takes_outputs, takes_tensors
+from symlayout.frontends.parameters import needed_tensors, takes_outputs, takes_sizes, takes_tensors
 from symlayout.frontends.registry import NotDeclaredError
 from symlayout.frontends.slices import PAST_THE_END
 from symlayout.maps.interpreter import interpret
@@ -432,7 +432,7 @@ class Evaluation:
             if any(value is None for value in inputs):
                 return None, later
             return [[self.tensor(value) for value in inputs if value is not None]], later
-        roles, rest = takes_tensors(title)
+        (roles, rest), sizes = takes_tensors(title), takes_sizes(title)
         for value, needed in zip(inputs, needed_tensors(title), strict=False):
             if value is None and needed:
                 raise FormatError(f"input {needed} is left out")
@@ -440,6 +440,8 @@ class Evaluation:
         arguments: list[Any] = []
         for k, value in enumerate(inputs):
             is_tensor = roles[k] if k < len(roles) else rest
+            if k < len(roles) and sizes[k] and isinstance(value, np.ndarray) and value.dtype == object:
+                is_tensor = False
             if value is None or is_tensor:
                 arguments.append(None if value is None else self.tensor(value))
                 continue

@@ -66,9 +66,9 @@ def roll(x: Operand, shift: Any, axis: Any = None) -> Declared:
 
 def _within(x: Operand, shift: Extent, n: Extent) -> Extent:
     """Return a shift with the same effect on an axis of extent *n*: reduced modulo *n* if both are ints."""
-    if n == 1:
+    if n in (0, 1):
         return 0
-    if isinstance(shift, int) and isinstance(n, int) and n:
+    if isinstance(shift, int) and isinstance(n, int):
         return shift % n
     if isinstance(shift, int):
         x.countable(abs(shift), "shift")

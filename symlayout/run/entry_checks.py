@@ -114,6 +114,10 @@ class Prelude:
 
     def divisor(self, e: Extent) -> Expr:
         """Return *e*, or 1 where *e* is not positive: there, an array is empty and nothing is divided."""
+        return self.at_least_1(e)
+
+    def at_least_1(self, e: Extent) -> Expr:
+        """Return *e*, or 1 where *e* is not positive."""
         made = self.expr(e)
         return made if self._entry.positive(e) else Maximum(made, IntLiteral(1))
 

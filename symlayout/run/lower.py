@@ -7,6 +7,7 @@ returns: `normalise` has proved it.  The nest of an adjoint has the same pieces 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -141,6 +142,10 @@ class Lowering:
         # A size is a product of extents, shorter than the expanded sum.  It may still add locals to the prelude.
         sizes = [None if self.strided else self._size(s.extents[counted]) for s in self.sources]
         output_size = self._size(self.output.extents[counted])
+        nodes = self.t.nodes()
+        counts = [self.prelude.expr(self.facts.reduce(e)) for x in nodes for e in x.counts]
+        others = [x for x in (*nodes, *self.sources) if not self._fits_in(x.extents, self.output.extents)]
+        spans = (*counts, *map(self._span, (*others, self.output)))
         nest = Nest(
             name=name,
             parameters=parameters,
@@ -148,6 +153,7 @@ class Lowering:
             sources=tuple(f"src{k}" if len(self.sources) > 1 else "src" for k in range(len(self.sources))),
             source_sizes=tuple(sizes),
             output_size=output_size,
+            spans=spans,
             pieces=pieces,
             fills=len(self.fills),
             about=partial(self._about, name),
@@ -161,6 +167,20 @@ class Lowering:
 
     def _size(self, extents: Sequence[Extent]) -> Expr:
         return mul(*(self.prelude.expr(e) for e in extents))
+
+    def _fits_in(self, extents: Sequence[Extent], others: Sequence[Extent]) -> bool:
+        """Return whether each of *extents* is one of *others*, or each is at most the one in its place."""
+        own = Counter(e for e in self.facts.reduce_all(extents) if e != 1)
+        others = self.facts.reduce_all(others)
+        if own <= Counter(others):
+            return True
+        return len(extents) == len(others) and all(
+            self.facts.nonnegative(self.facts.reduce(o - e)) for e, o in zip(extents, others, strict=True)
+        )
+
+    def _span(self, x: Tensor) -> Expr:
+        """Return how many elements the axes of *x* have that are not empty."""
+        return mul(*(self.prelude.at_least_1(e) for e in self.facts.reduce_all(x.extents)))
 
     def _strides(self, extents: Sequence[Extent], array: str, halves: list[Extent]) -> list[Extent]:
         """Return the strides of *array* in elements.  The last ones of a strided array of half bytes are *halves*."""

@@ -259,7 +259,8 @@ def mapped(
     for case in declared.cases:
         if case.fill is not None and case.fill.value is not UNDETERMINED:
             check_fill(case.fill.value, dtype)
-    return Tensor(operand.where, dtype, known, facts, declared, inputs, again, own=again.own)
+    counts = tuple(operand.counts)
+    return Tensor(operand.where, dtype, known, facts, declared, inputs, again, own=again.own, counts=counts)
 
 
 class Application(NamedTuple):

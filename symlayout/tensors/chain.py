@@ -7,7 +7,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
 from symlayout import facade
-from symlayout.algebra.fact_store import describe_dim
+from symlayout.algebra.fact_store import INT64_MAX, describe_dim
 from symlayout.algebra.facts import Dim, Facts, Interval, Requirement
 from symlayout.algebra.polynomial import Extent, names_of, product
 from symlayout.errors import ArrayError, ShapeError, one_line
@@ -84,6 +84,8 @@ class Tensor:
         The elements of a constant.
     rounding : float
         How far they may be from what another runtime computes, if they are computed from other constants.
+    counts : tuple of Extent
+        The numbers beside the extents that have to be int64: overflow is an error for sizes where one is not.
     again : Again or None
         What makes the tensor again on other inputs; None for a leaf.
     own : bool
@@ -108,6 +110,7 @@ class Tensor:
         "again",
         "batch",
         "body",
+        "counts",
         "declared",
         "dtype",
         "extents",
@@ -135,11 +138,12 @@ class Tensor:
         batch: int = 0,
         values: np.ndarray[Any, Any] | None = None,
         rounding: float = 0.0,
+        counts: tuple[Extent, ...] = (),
     ) -> None:
         self.body, self.batch, self.values, self.rounding = body, batch, values, rounding
         self.name, self.dtype, self.extents, self.facts = name, dtype, extents, facts
         self.declared, self.inputs, self.key, self.own = declared, inputs, key, own
-        self.again = again
+        self.again, self.counts = again, counts
         self._cache: dict[str, Any] = {}
 
     # ------------------------------------------------------------------ what it is
@@ -311,13 +315,25 @@ class Tensor:
         if not values:
             return self
         made: dict[int, Tensor] = {}
-        for node in self.graph():
-            if node.again is None:
-                made[id(node)] = _bind_leaf(node, values, apart) if node.values is None else node
-            else:
-                made[id(node)] = node.again(tuple(made[id(i)] for i in node.inputs), values)
+        try:
+            self._check_dims(values)
+            for node in self.graph():
+                if node.again is None:
+                    made[id(node)] = _bind_leaf(node, values, apart) if node.values is None else node
+                else:
+                    made[id(node)] = node.again(tuple(made[id(i)] for i in node.inputs), values)
+        except ShapeError as error:
+            if error.kind == "overflow":  # kernels, too, tell it where no requirement fails
+                self._check_requirements(values)
+            raise
         self._check_requirements(values)
         return made[id(self)]
+
+    def _check_dims(self, values: Mapping[str, Extent]) -> None:
+        """Raise ``overflow`` if a dim of the tensor gets an int that exceeds int64."""
+        for name, value in values.items():
+            if isinstance(value, int) and abs(value) > INT64_MAX and name in self.facts.dims:
+                raise ShapeError(f"{name} = {value} exceeds int64", "overflow")
 
     def _check_requirements(self, values: Mapping[str, Extent]) -> None:
         """Raise if a requirement fails whose dims are all bound.

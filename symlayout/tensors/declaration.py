@@ -235,9 +235,11 @@ class Operand:
         The facts of the inputs, with the requirements that were added so far.
     where : str
         The name of the operation, for messages.
+    counts : list of Extent
+        The numbers beside the extents that have to be int64 (see `countable`).
     """
 
-    __slots__ = ("_owned", "_values", "facts", "shapes", "where")
+    __slots__ = ("_owned", "_values", "counts", "facts", "shapes", "where")
 
     def __init__(
         self,
@@ -251,6 +253,7 @@ class Operand:
         self.shapes = shapes
         self.where = where
         self.facts = facts
+        self.counts: list[Extent] = []
         self._owned = owned  # whether no tensor has these facts, so that they may be added to
         self._values = values or {}
 
@@ -445,23 +448,30 @@ class Operand:
         return self.facts.spell(e)
 
     def countable(self, e: Extent, what: str) -> Extent:
-        """Return *e*, a count; raise ``overflow`` if it exceeds int64 for all sizes."""
+        """Return *e*, a count; raise ``overflow`` if it exceeds int64 for all sizes.  Kernels check it for theirs."""
         if (self.facts.least(e) or 0) > INT64_MAX:
             raise ShapeError(f"{self.where}: {what} {self.spell(e)} exceeds int64", "overflow")
+        if type(e) is not int:
+            self.counts.append(e)
         return e
 
     def check_countable(self, domain: Sequence[Extent], count: int = 1) -> int:
-        """Return *count* times the least number of elements of *domain*; raise ``overflow`` if that exceeds int64."""
+        """Return *count* times the least number of elements of the axes of *domain* that are not empty.
+
+        Raises
+        ------
+        ShapeError
+            ``overflow`` if that exceeds int64, also where the domain is empty: NumPy has no such array.
+        """
         least_of = self.facts.least
         for e in domain:
             least = e if type(e) is int else least_of(e)
             if least is None or least <= 0:
-                count = 0
-            elif least > INT64_MAX:
+                continue
+            if least > INT64_MAX:
                 axis = next(k for k, extent in enumerate(domain) if extent is e)
                 raise ShapeError(f"{self.where}: extent of axis {axis} {self.spell(e)} exceeds int64", "overflow")
-            else:
-                count *= least
+            count *= least
         if count > INT64_MAX:
             raise ShapeError(f"{self.where}: number of elements {count} exceeds int64", "overflow")
         return count

@@ -126,7 +126,7 @@ def test_named_compilers_are_taken_once_for_each_instruction_set() -> None:
 def test_the_folder_has_a_size_budget() -> None:
     sizes = {path.name: len(path.read_bytes()) for path in GENERATED.iterdir()}
     assert max(size for name, size in sizes.items() if name.endswith(".c")) <= 16 << 10
-    assert sum(sizes.values()) <= 640 << 10
+    assert sum(sizes.values()) <= 656 << 10
 
 
 def test_the_kernels_need_no_library() -> None:

@@ -28,7 +28,7 @@ SAMPLES = {
     "arrays": ["2000"],
     "concurrent": ["1", "--every", "97"],
     "deterministic": [],
-    "integers": [],
+    "integers": ["--chains", "4"],
     "mutation.mutate": ["--list"],
     "mutation.random_mutants": ["--list", "--count", "1"],
     "gcov": ["transpose_2d_x1", "pad_2d_x8", "--draws", "80"],

@@ -2,22 +2,31 @@
 
 Every core operation, with extents and attributes around 2^31, 2^32, 2^53 and 2^63, symbolic and bound: the shape is the
 one that Python's integers give, or the error is ``overflow`` or another `ShapeError`.  Never a wrapped or rounded one.
-With ``--sparse``, kernels also read a sparse memory-mapped file of more than 2^31 elements, and write one of 2 GiB.
+Random chains whose result is empty, for sizes as large: the kernel and the interpreter give the same kind of error, or
+the result.  With ``--sparse``, kernels also read a sparse memory-mapped file of more than 2^31 elements, and write one
+of 2 GiB.
 """
 
 from __future__ import annotations
 
 import argparse
+import random
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 import symlayout as sl
+from symlayout.algebra.facts import Dim
+from symlayout.algebra.polynomial import evaluate
+from symlayout.tensors.chain import check_bound
+from symlayout.tensors.element_types import new_array
+from symlayout_codegen.errors import PreconditionFailed
+from tests.fuzz import chains, judge
 
 INT64 = 2**63 - 1
 BORDERS = tuple(2**k + d for k in (31, 32, 53, 62, 63, 64) for d in (-1, 0, 1))
@@ -54,10 +63,10 @@ RULES: tuple[Rule, ...] = (
 
 
 def allowed(shape: Shape | None) -> bool:
-    """Return whether an exact shape and its number of elements are int64."""
+    """Return whether an exact shape is int64, and the number of elements of its axes that are not empty."""
     size = 1
     for extent in shape or (INT64 + 1,):
-        size *= extent
+        size *= extent or 1
     return shape is not None and all(0 <= extent <= INT64 for extent in shape) and size <= INT64
 
 
@@ -113,6 +122,56 @@ def check(counts: Counter[str]) -> list[str]:
     return wrong
 
 
+def empty_results(seeds: Sequence[int], calls: int, counts: Counter[str]) -> list[str]:
+    """Return where a kernel that is called as from C and the meaning in Python differ though the result is empty."""
+    wrong = []
+    for seed in seeds:
+        rnd = random.Random(seed)
+        drawn = chains.draw(rnd)
+        try:
+            t = judge.build(drawn.chain)
+            kernel = sl.compile(t, dtype="uint8", strict=True)
+        except sl.SymlayoutError:
+            counts["chains that are refused for all sizes, or have no kernel"] += 1
+            continue
+        for _ in range(calls):
+            dims = {dim.name: _hostile(rnd, dim) for dim in t.facts.dims.values()}
+            if (found := empty_result(t, kernel, dims)) is not None:
+                python, c = found
+                counts[f"empty: {python or 'a result'}"] += 1
+                if python != c:
+                    wrong.append(f"seed {seed}, {dims}: Python {python}, C {c}")
+    return wrong
+
+
+def _hostile(rnd: random.Random, dim: Dim) -> int:
+    value: int = rnd.choice((0, 0, 0, 0, 1, 2, 3, 4, *BORDERS))
+    value -= value % dim.multiple_of
+    return min(max(value, dim.min or 0), value if dim.max is None else dim.max)
+
+
+def empty_result(t: sl.Tensor, kernel: sl.Kernel, dims: dict[str, int]) -> tuple[str, str] | None:
+    """Return the kinds of error of Python and of the C function, "" for none; None unless the result is empty."""
+    if all(evaluate(e, t.facts.values(dims)) for e in t.extents):
+        return None
+    try:
+        for dim in t.facts.dims.values():
+            check_bound(dim, dims[dim.name])
+        new_array(_shape(t.bind(dims)), np.dtype(np.uint8))
+        python = ""
+    except sl.ShapeError as error:
+        python = error.kind
+    native = kernel._native(np.dtype(np.uint8), strided=False)
+    assert native is not None
+    memory = np.zeros(64, np.uint8)
+    try:
+        fills = memory if native.nest.fills else None
+        native(tuple(dims.values()), [memory] * len(native.nest.sources), bytearray(64), fills)
+    except PreconditionFailed as error:
+        return python, error.kind
+    return python, ""
+
+
 def sparse(folder: Path, counts: Counter[str]) -> None:
     """Read and write files of more than 2^31 elements, of which a few are not 0."""
     n = 2**31 + 4096
@@ -150,10 +209,11 @@ def sparse(folder: Path, counts: Counter[str]) -> None:
 def main(arguments: list[str]) -> int:
     """Run the command line; return 0 unless a size is wrong."""
     parser = argparse.ArgumentParser(prog="python -m tests.promises.integers", description=__doc__.splitlines()[0])
+    parser.add_argument("--chains", type=int, default=20, help="how many random chains have kernels (20)")
     parser.add_argument("--sparse", action="store_true", help="also files of more than 2^31 elements")
     options = parser.parse_args(arguments)
     counts: Counter[str] = Counter()
-    wrong = check(counts)
+    wrong = check(counts) + empty_results(range(options.chains), 200, counts)
     print("\n".join(wrong[:20]))
     if options.sparse:
         with tempfile.TemporaryDirectory(prefix="symlayout-promise-") as name:

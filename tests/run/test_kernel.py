@@ -17,6 +17,7 @@ from symlayout_codegen import PreconditionFailed, compile_nest
 from symlayout_codegen.ir.integer_expressions import evaluate
 from symlayout_codegen.ir.nest import Precondition
 from symlayout_codegen.jit.instruction_set import available
+from tests.promises.integers import empty_result
 
 
 def test_errors_of_arrays_say_both_values_and_what_to_do() -> None:
@@ -275,6 +276,37 @@ def test_a_result_that_no_array_of_numpy_can_be_is_a_typed_error() -> None:
             with pytest.raises(sl.ShapeError) as caught:
                 call(a)
             assert caught.value.kind == kind
+
+
+M, N, C = sl.dims("M N C")
+BLOCK = sl.dim("b", min=1)
+
+
+@pytest.mark.parametrize(
+    ("t", "dims", "kind"),
+    [
+        (sl.transpose(sl.tensor((M, N, C))), {"M": 2**31, "N": 2**31, "C": 0}, ""),
+        (sl.transpose(sl.tensor((M, N, C))), {"M": 0, "N": 2**32, "C": 2**31}, "overflow"),
+        (sl.ravel(sl.tensor((M, N, C))), {"M": 2**32, "N": 2**32, "C": 0}, "overflow"),
+        (sl.ravel(sl.tensor((2 * M * N, C))), {"M": 2**62, "N": 2**62, "C": 0}, "overflow"),
+        (sl.ravel(sl.tensor((2 * M * N * C,))), {"M": 2**62, "N": 2**62, "C": 0}, ""),
+        (sl.pad(sl.tensor((M, N)), [[0, 0], [0, C]])[:, :0], {"M": 2, "N": 1, "C": 2**62}, "overflow"),
+        (sl.pack(sl.tensor((M, N)), axis=1, block=3), {"M": 0, "N": 2**63 - 2}, ""),
+        (sl.pack(sl.tensor((M,)), axis=0, block=BLOCK), {"M": 0, "b": 2**62 + 1}, ""),
+        (
+            sl.depth_to_space(sl.tensor((M, N, C, 1)), block_size=BLOCK),
+            {"M": 0, "N": 0, "C": 0, "b": 2**32},
+            "overflow",
+        ),
+        (sl.flip(sl.tensor((M * N,))), {"M": 2**63, "N": 0}, "overflow"),
+        (sl.reshape(sl.tensor((2 * M, N)), (M, -1)), {"M": 0, "N": 3}, "size_mismatch"),
+        (sl.reshape(sl.tensor((2 * M, N)), (M, -1)), {"M": 0, "N": 2**63}, "size_mismatch"),
+    ],
+)
+def test_a_kernel_called_from_c_and_the_meaning_agree_where_the_result_is_empty(
+    t: sl.Tensor, dims: dict[str, int], kind: str
+) -> None:
+    assert empty_result(t, sl.compile(t, dtype="uint8", strict=True), dims) == (kind, kind)
 
 
 def test_a_kernel_checks_the_bounds_of_its_dims_itself() -> None:

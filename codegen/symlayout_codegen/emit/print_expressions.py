@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from symlayout_codegen.emit.text import literal
+from symlayout_codegen.ir.factor_polynomial import factored
 from symlayout_codegen.ir.integer_expressions import (
     Expr,
     FloorDiv,
@@ -15,6 +16,7 @@ from symlayout_codegen.ir.integer_expressions import (
     NamedInt,
     Product,
     Summation,
+    add,
 )
 from symlayout_codegen.ir.queries import SignFacts, negate
 
@@ -93,8 +95,25 @@ def is_negative(term: Expr) -> bool:
             return False
 
 
+def _is_nonzero(factor: Expr) -> bool:
+    """Return whether *factor* is a number other than 0, or at least such a number above 0."""
+    match factor:
+        case IntLiteral(value):
+            return value != 0
+        case Maximum(left, right):
+            return any(isinstance(part, IntLiteral) and part.value > 0 for part in (left, right))
+        case _:
+            return False
+
+
 class CheckedPrinter:
-    """Prints an expression over arbitrary arguments: each step sets ``overflow`` where it leaves int64."""
+    """Prints an expression over arbitrary arguments: each step sets ``overflow`` where it leaves int64.
+
+    With *empty*, arrays may be empty: where a factor is 0, the product of the others may be beyond int64.
+    """
+
+    def __init__(self, *, empty: bool = False) -> None:
+        self.empty = empty
 
     def __call__(self, expr: Expr) -> str:
         """Return the C of *expr*."""
@@ -104,9 +123,13 @@ class CheckedPrinter:
             case NamedInt(name):
                 return name
             case Summation(terms):
+                if self.empty and isinstance(product := factored(expr), Product):
+                    return self.product(product.factors)
                 return self.fold("sl_add", terms)
             case Product(factors):
-                return self.fold("sl_mul", factors)
+                return self.product(factors)
+            case FloorDiv(Summation((*terms, IntLiteral(more))), denominator) if self.empty and terms and more > 0:
+                return f"sl_checked_ceil_div({self(add(*terms))}, {literal(more)}, {self(denominator)}, &overflow)"
             case FloorDiv(numerator, denominator):
                 return f"sl_checked_floor_div({self(numerator)}, {self(denominator)}, &overflow)"
             case FloorMod(numerator, denominator):
@@ -115,6 +138,15 @@ class CheckedPrinter:
                 return f"sl_min({self(left)}, {self(right)})"
             case Maximum(left, right):
                 return f"sl_max({self(left)}, {self(right)})"
+
+    def product(self, factors: Sequence[Expr]) -> str:
+        """Return the product of *factors*."""
+        text = self.fold("sl_mul", factors)
+        zeros = [factor for factor in factors if not _is_nonzero(factor)]
+        if not self.empty or len(factors) == 2 or not zeros:
+            return text
+        zeros.sort(key=lambda factor: not isinstance(factor, NamedInt))  # what may overflow comes last
+        return f"({' && '.join(map(self, zeros))} ? {text} : 0)"
 
     def fold(self, helper: str, parts: Sequence[Expr]) -> str:
         """Return the parts combined from the left."""

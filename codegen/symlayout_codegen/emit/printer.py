@@ -20,6 +20,7 @@ from symlayout_codegen.ir.identifiers import PACKED, PARTED, WAYS
 from symlayout_codegen.ir.integer_expressions import (
     Expr,
     IntLiteral,
+    Product,
     Summation,
     add,
 )
@@ -135,7 +136,7 @@ def print_extents(nest: Nest, extents: Sequence[Expr]) -> str:
         "{",
         *(dims or ["    (void)dim;"]),
         *(f"    (void){name};" for name in program.nest.parameters),
-        *_prelude(program, _used_names(program) | set(names_)),
+        *_prelude(program, _used_names(program) | set(names_), 1),
         *(f"    extent[{k}] = {name};" for k, name in enumerate(names_)),
         *([] if names_ else ["    (void)extent;"]),
         "    return SL_OK;",
@@ -191,7 +192,7 @@ def _lines(program: Program, element_size: int, header: str, ways: int) -> Itera
     for name in nest.parameters:
         if name not in used:
             yield f"    (void){name};"
-    yield from _prelude(program, used)
+    yield from _prelude(program, used, element_size)
     for k, source in enumerate(nest.sources):
         if k in sources:
             yield f"    const {in_memory(nest.types[k]) if computes else 'element'} *restrict const from{k} = {source};"
@@ -264,12 +265,13 @@ def _used_names(program: Program) -> frozenset[str]:
     exprs += [e for statement in (*program.steps, *walk(program.body)) for e in expressions(statement)]
     if program.nest.output_size is not None:
         exprs.append(program.nest.output_size)
+    exprs += program.nest.spans
     return frozenset().union(*map(names, exprs))
 
 
-def _prelude(program: Program, used: frozenset[str]) -> Iterator[str]:
+def _prelude(program: Program, used: frozenset[str], element_size: int) -> Iterator[str]:
     """Yield the locals and the preconditions.  Their arithmetic is checked: an argument may be anything."""
-    nest, checked = program.nest, CheckedPrinter()
+    nest, checked = program.nest, CheckedPrinter(empty=True)
     flagged = False
     for step in nest.prelude:
         text = checked(step.value) if isinstance(step, Local) else _failure(step, checked)
@@ -285,19 +287,19 @@ def _prelude(program: Program, used: frozenset[str]) -> Iterator[str]:
             comment = f"  /* {comment_text(step.text)} */" if step.text else ""
             yield f"    if ({text})"
             yield f"        return {f'overflow ? SL_OVERFLOW : {status}' if flagged else status};{comment}"
-    for size in dict.fromkeys(nest.source_sizes):  # that there is such an array
-        if size is not None and size != nest.output_size and "&overflow" in (text := checked(size)):
-            if not flagged:
-                flagged = True
-                yield "    int overflow = 0;"
-            yield f"    (void){text};  /* elements of a source */"
+    for text in _spans(nest, element_size, checked):  # that there are the arrays of the chain
+        if not flagged:
+            flagged = True
+            yield "    int overflow = 0;"
+        yield f"    (void){text};"
     if nest.output_size is not None and nest.output_size != ONE:
-        text = checked(nest.output_size)
+        text = " || ".join(f"{checked(extent)} == 0" for extent in _factors(nest.output_size)) or "0"
         if "&overflow" in text and not flagged:
             flagged = True
             yield "    int overflow = 0;"
-        yield f"    if ({text} == 0)"
+        yield f"    if ({text})"
         yield f"        return {'overflow ? SL_OVERFLOW : SL_OK' if flagged else 'SL_OK'};"
+    checked = CheckedPrinter()
     for let in program.steps:
         text = checked(let.value)
         if "&overflow" in text and not flagged:
@@ -308,6 +310,23 @@ def _prelude(program: Program, used: frozenset[str]) -> Iterator[str]:
         # A value that overflowed is only ever used by the checked helpers, so one test is enough.
         yield "    if (overflow)"
         yield "        return SL_OVERFLOW;"
+
+
+def _spans(nest: Nest, element_size: int, checked: CheckedPrinter) -> Iterator[str]:
+    """Yield the numbers that have to be int64: elements of each array of the chain, and bytes of the output."""
+    sizes = [size for size in (*nest.source_sizes, nest.output_size) if size is not None]
+    *others, output = nest.spans or sizes or [ONE]
+    texts = [checked(span) for span in dict.fromkeys(others) if span != output]
+    of_output = checked(output)
+    if not isinstance(output, IntLiteral) and element_size > 1 and not nest.halves:
+        of_output = f"sl_mul({of_output}, {element_size}, &overflow)"
+    yield from (text for text in (*texts, of_output) if "&overflow" in text)
+
+
+def _factors(size: Expr) -> tuple[Expr, ...]:
+    """Return the factors of *size* that may be 0."""
+    factors = size.factors if isinstance(size, Product) else (size,)
+    return tuple(factor for factor in factors if not isinstance(factor, IntLiteral) or factor.value == 0)
 
 
 def _failure(step: Precondition, checked: CheckedPrinter) -> str:

@@ -299,6 +299,8 @@ class Nest:
     sources : C identifiers of the sources.
     source_sizes : number of elements of each source, or None where the source is strided.
     output_size : number of elements of the output, or None where the output is strided.
+    spans : the integers that have to be int64 for the chain to have a meaning.  The last one is how many elements the
+        axes of the output have that are not empty; () stands for the sizes of the sources and of the output.
     pieces : the boxes of digits.
     fills : number of distinct fill values.
     about : returns lines for the header comment: the map, the domain, the command that writes the file again.
@@ -331,6 +333,7 @@ class Nest:
     types: tuple[str, ...] = ()
     fill_bits: tuple[int, ...] = ()
     constants: tuple[tuple[int, ...], ...] = ()
+    spans: tuple[Expr, ...] = ()
 
     @property
     def boxes(self) -> tuple[NestPiece, ...]:

@@ -62,6 +62,7 @@ def _nest_expressions(nest: Nest) -> Iterator[Expr]:
     yield from (step.value for step in nest.prelude)
     if nest.output_size is not None:
         yield nest.output_size
+    yield from nest.spans
     for piece in nest.pieces:
         yield from (digit.extent for digit in piece.digits)
         for form in (*piece.faces, *piece.conditions):

@@ -43,6 +43,7 @@ def rename(nest: Nest) -> tuple[Nest, set[str]]:
             prelude=tuple(map(renamed_step, nest.prelude)),
             source_sizes=tuple(size and renamed(size) for size in nest.source_sizes),
             output_size=nest.output_size and renamed(nest.output_size),
+            spans=tuple(map(renamed, nest.spans)),
             positive=frozenset(map(renamed, nest.positive)),
             nonnegative=frozenset(map(renamed, nest.nonnegative)),
         ),

@@ -11,7 +11,7 @@ from symlayout.compute import gather as core
 from symlayout.compute.whole import scattered_cache, whole
 from symlayout.errors import ShapeError
 from symlayout.frontends import attributes
-from symlayout.frontends.onnx.operator import as_tensor, is_known, known, operator
+from symlayout.frontends.onnx.operator import Sizes, as_tensor, is_known, known, operator
 from symlayout.frontends.rank import require_rank
 from symlayout.language.sympy_bridge import fresh
 from symlayout.tensors.chain import Tensor
@@ -87,7 +87,7 @@ def cum_prod(x: Tensor, axis: Any, exclusive: Any = 0, reverse: Any = 0) -> Tens
     },
 )
 def top_k(
-    X: Tensor, K: Tensor | Any = None, axis: Any = -1, largest: Any = 1, sorted: Any = 1, k: Any = None
+    X: Tensor, K: Tensor | Sizes = None, axis: Any = -1, largest: Any = 1, sorted: Any = 1, k: Any = None
 ) -> list[Tensor]:
     """Return the largest or smallest elements along *axis*, best first, and their positions.
 

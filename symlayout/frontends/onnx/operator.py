@@ -35,6 +35,9 @@ AT_LEAST_0 = range(1 << 31)
 AT_LEAST_1 = range(1, 1 << 31)
 """The numbers of things of which there is one at least."""
 
+Sizes = Any
+"""An input that also takes integers that a model computes from its dims."""
+
 # What the parameters mean that several operators have.
 PARAMETERS: dict[str, tuple[str, str]] = {
     "alpha": ("float", "A coefficient of the formula."),

@@ -16,7 +16,7 @@ from symlayout.compute.whole import cosine_window, fourier, mel_weights, room_of
 from symlayout.errors import ShapeError, shown
 from symlayout.frontends import attributes
 from symlayout.frontends.onnx.element_types import of_number
-from symlayout.frontends.onnx.operator import AT_LEAST_0, AT_LEAST_1, as_tensor, is_known, known, operator
+from symlayout.frontends.onnx.operator import AT_LEAST_0, AT_LEAST_1, Sizes, as_tensor, is_known, known, operator
 from symlayout.frontends.onnx.shape_values import dims_of
 from symlayout.frontends.onnx.windows import spatial_of
 from symlayout.frontends.rank import require_rank
@@ -274,7 +274,7 @@ def grid_sample_16(
 
 
 @operator("AffineGrid", example=("N, 2, 3", "size=(1, 3, 8, 9)", "(1, 8, 9, 2)"), kinds="rank, attr_dtype", about=_GRID)
-def affine_grid(theta: Tensor, size: Tensor | Any, align_corners: Any = 0) -> Tensor:
+def affine_grid(theta: Tensor, size: Tensor | Sizes, align_corners: Any = 0) -> Tensor:
     """Return the places that *theta* maps a regular grid to."""
     require_rank("AffineGrid", theta, 3, 3)
     count, _, *spatial = _extents_of_images(size)

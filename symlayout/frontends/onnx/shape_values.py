@@ -14,7 +14,7 @@ from symlayout.compute.whole import range_of, ranged, room_of, shape_of, size_of
 from symlayout.errors import ShapeError
 from symlayout.frontends import attributes
 from symlayout.frontends.onnx.element_types import of_number
-from symlayout.frontends.onnx.operator import as_tensor, is_known, known, operator
+from symlayout.frontends.onnx.operator import Sizes, as_tensor, is_known, known, operator
 from symlayout.frontends.rank import require_rank
 from symlayout.language.sympy_bridge import fresh
 from symlayout.ops.axes import moveaxis
@@ -171,7 +171,7 @@ def trilu(input: Tensor, k: Any = None, upper: Any = 1) -> Tensor:
     kinds="bad_axis, attr_dtype, unknown_rank, length_mismatch",
     about={"depth": "The extent of the new axis."},
 )
-def one_hot(indices: Tensor, depth: Tensor | Any, values: Tensor, axis: Any = -1) -> Tensor:
+def one_hot(indices: Tensor, depth: Tensor | Sizes, values: Tensor, axis: Any = -1) -> Tensor:
     """Return the second of *values* at each index along a new axis, and the first elsewhere."""
     rank = indices.rank
     (along,) = attributes.axes("axis", axis, rank + 1)

@@ -53,3 +53,13 @@ def test_proved_division_is_floor_division(value: int, divisor: int, constant: i
 )
 def test_each_step_is_checked_for_overflow(expr: Expr, text: str) -> None:
     assert CheckedPrinter()(expr) == text
+
+
+def test_what_a_factor_of_0_takes_away_does_not_overflow() -> None:
+    a, b, n = map(NamedInt, "abn")
+    product, quotient = mul(a, b, n), FloorDiv(add(n, 2), IntLiteral(3))
+    whole = "(a && b && n ? sl_mul(sl_mul(a, b, &overflow), n, &overflow) : 0)"
+    assert CheckedPrinter(empty=True)(product) == whole
+    assert CheckedPrinter(empty=True)(add(mul(a, b, n), mul(a, b))) == whole.replace("n", "sl_add(n, 1, &overflow)")
+    assert CheckedPrinter(empty=True)(mul(a, b)) == "sl_mul(a, b, &overflow)"
+    assert CheckedPrinter(empty=True)(quotient) == "sl_checked_ceil_div(n, 2, 3, &overflow)"

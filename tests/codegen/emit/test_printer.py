@@ -69,8 +69,10 @@ def test_pad_reads_like_this() -> None:
     if (q < 0)
         return SL_PRECONDITION;  /* q >= 0 */
     int overflow = 0;
-    if (sl_mul(sl_add(sl_add(H, p, &overflow), q, &overflow), sl_add(sl_add(W, p, &overflow), q, &overflow),
-            &overflow) == 0)
+    (void)sl_mul(sl_mul(sl_add(sl_add(H, p, &overflow), q, &overflow), sl_add(sl_add(W, p, &overflow), q,
+            &overflow), &overflow), 4, &overflow);
+    if (sl_add(sl_add(H, p, &overflow), q, &overflow) == 0 || sl_add(sl_add(W, p, &overflow), q, &overflow)
+            == 0)
         return overflow ? SL_OVERFLOW : SL_OK;
     if (overflow)
         return SL_OVERFLOW;

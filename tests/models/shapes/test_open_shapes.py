@@ -49,6 +49,11 @@ ROWS = {
     ),
     "the largest ones": ("float[N, 9, W] x, int64[1] s", "{ y, i = TopK<axis=1>(x, s) }", "(N, ? <= 9, W)"),
     "a grid of a known rank": ("float[N, 2, 3] x, int64[4] s", "{ y = AffineGrid(x, s) }", "(N, ?, ?, 2)"),
+    "a grid of an image's size": (
+        "float[N, 2, 3] x, float[N, C, H, W] i",
+        "{ s = Shape(i)  y = AffineGrid(x, s) }",
+        "(N, H, W, 2)",
+    ),
     "a crop or pad": ("float[N, C, H, W] x, int64[2] s", "{ y = CenterCropPad<axes=[2, 3]>(x, s) }", "(N, C, ?, ?)"),
     "regions": (
         "float[N, C, H, W] x, float[R, 4] r, int64[R] b",
