@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from symlayout.compute import contractions
+from symlayout.compute.demands import demanding, spread
 from symlayout.errors import ShapeError, shown
 from symlayout.frontends import attributes
 from symlayout.frontends.onnx.elementwise import apply, clip
@@ -14,6 +15,7 @@ from symlayout.frontends.onnx.normalization import layer_normalization, rms_norm
 from symlayout.frontends.onnx.operator import as_tensor, operator
 from symlayout.frontends.onnx.products import gemm, scaled
 from symlayout.frontends.onnx.windows import conv
+from symlayout.frontends.rank import require_rank, require_shape
 from symlayout.frontends.registry import register
 from symlayout.ops.transpose import transpose
 from symlayout.tensors.chain import Tensor
@@ -78,7 +80,8 @@ def fused_conv(
     (N, 8, H, W)
     """
     y = conv(X, W, B, **spatial)
-    return _activated(y if Z is None else apply("Add", y, Z), activation, activation_params)
+    added = y if Z is None else apply("Add", y, require_shape("Z", Z, y.shape))
+    return _activated(added, activation, activation_params)
 
 
 @register("microsoft:FusedGemm")
@@ -181,13 +184,14 @@ def gelu(X: Tensor) -> Tensor:
 @operator("microsoft:BiasGelu", example=("N, C; C", "", "(N, C)"))
 def bias_gelu(A: Tensor, B: Tensor) -> Tensor:
     """Return the Gelu of the sum of *A* and *B*."""
-    return apply("Gelu", apply("Add", A, B))
+    return apply("Gelu", apply("Add", A, require_shape("the bias", B, A.shape[-1:])))
 
 
 @operator("microsoft:FastGelu", example=("N, C; C", "", "(N, C)"))
 def fast_gelu(X: Tensor, bias: Tensor | None = None) -> Tensor:
     """Return the Gelu of *X*, to which *bias* is added, with the approximation by ``tanh``."""
-    return apply("Gelu", X if bias is None else apply("Add", X, bias), approximate="tanh")
+    added = X if bias is None else apply("Add", X, require_shape("the bias", bias, X.shape[-1:]))
+    return apply("Gelu", added, approximate="tanh")
 
 
 @operator("microsoft:QuickGelu", example=("N, C", "", "(N, C)"))
@@ -207,13 +211,25 @@ _SKIP_ABOUT = {
 
 
 def _skipped(
-    count: int, parts: Sequence[Tensor | None], normalize: Callable[..., Tensor | list[Tensor]]
+    count: int,
+    input: Tensor,
+    skip: Tensor,
+    vectors: Sequence[Tensor | None],
+    normalize: Callable[..., Tensor | list[Tensor]],
 ) -> Tensor | list[Tensor | None]:
-    """Return the outputs of a normalisation of the sum of *parts*; the fourth output is the sum."""
-    first, *rest = (x for x in parts if x is not None)
-    for x in rest:
-        first = apply("Add", first, x)
-    made = normalize(first, outputs=min(count, 3))
+    """Return the outputs of a normalisation of the sum of *input*, *skip* and a bias; the fourth output is the sum.
+
+    *vectors* have the extent of the last axis: the bias, then what the normalisation reads.
+    """
+    require_rank("SkipLayerNormalization", input, 2, 3)
+    require_rank("SkipLayerNormalization", skip, 2, input.rank)
+    input = demanding(input, "{} elements to normalise, not {}", at_least=[(input.shape[-1], 1)], kind="infeasible")
+    skip = spread(require_shape("skip", skip, (*skip.shape[:-2], *input.shape[-2:])), input.shape)
+    bias, *others = (None if x is None else require_shape("a vector", x, input.shape[-1:]) for x in vectors)
+    first = apply("Add", input, skip)
+    if bias is not None:
+        first = apply("Add", first, bias)
+    made = normalize(first, *others, outputs=min(count, 3))
     outputs: list[Tensor | None] = [*made] if isinstance(made, list) else [made, None, None]
     return [*outputs, first][:count] if count > 1 else outputs[0]  # type: ignore[return-value]
 
@@ -232,8 +248,8 @@ def skip_layer_normalization(
 
     Other outputs are the mean, the inverse of the deviation, and the sum.
     """
-    normalize = functools.partial(layer_normalization, Scale=gamma, B=beta, epsilon=epsilon)
-    return _skipped(outputs, (input, skip, bias), normalize)
+    normalize = functools.partial(layer_normalization, epsilon=epsilon)
+    return _skipped(outputs, input, skip, (bias, gamma, beta), normalize)
 
 
 @operator(
@@ -249,10 +265,10 @@ def skip_simplified_layer_normalization(
 ) -> Tensor | list[Tensor | None]:
     """Return the sum of *input*, *skip* and *bias*, divided by the root of its mean square over the last axis."""
 
-    def normalize(x: Tensor, outputs: int) -> Tensor:
-        return rms_normalization(x, gamma, epsilon=epsilon)
+    def normalize(x: Tensor, scale: Tensor, outputs: int) -> Tensor:
+        return rms_normalization(x, scale, epsilon=epsilon)
 
-    return _skipped(outputs, (input, skip, bias), normalize)
+    return _skipped(outputs, input, skip, (bias, gamma), normalize)
 
 
 @operator("microsoft:SimplifiedLayerNormalization", example=("N, S, D; D", "", "(N, S, D)"), kinds=_SIZES)

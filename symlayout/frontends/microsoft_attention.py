@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from symlayout.compute import along_axis, contractions
+from symlayout.compute.demands import spread
 from symlayout.errors import ShapeError
 from symlayout.frontends import attributes
 from symlayout.frontends.onnx.elementwise import apply, where
 from symlayout.frontends.onnx.operator import as_tensor, operator
 from symlayout.frontends.onnx.products import scaled
 from symlayout.frontends.onnx.transformer_layers import part, rotary_embedding
-from symlayout.frontends.rank import require_rank
+from symlayout.frontends.rank import require_rank, require_shape
 from symlayout.frontends.registry import NotDeclaredError
 from symlayout.ops.axes import expand_dims, swapaxes
 from symlayout.ops.concatenate import concatenate, stack
@@ -74,10 +75,15 @@ def attention(
         sizes = attributes.constants("qkv_hidden_sizes", qkv_hidden_sizes)
     result = input.dtype, (*input.shape[:2], sizes[-1])
     _refuse("Attention", result, unidirectional, do_rotary, past_present_share_buffer, past_sequence_length)
+    weights = require_shape("the weights", weights, (input.shape[2], sum(sizes)))
     projected = contractions.matmul(input, weights)
     if bias is not None:
-        projected = apply("Add", projected, bias)
+        projected = apply("Add", projected, require_shape("the bias", bias, (sum(sizes),)))
     q, k, v = _parts(projected, sizes)
+    if past is not None:
+        if outputs == 1:
+            raise ShapeError("Attention with a past has the present as an output, too", "attr_missing")
+        past = require_shape("the past", past, (2, *past.shape[1:]))
     pasts = (None, None) if past is None else (getitem(past, 0), getitem(past, 1))
     masks = _masks(mask_index, attention_bias, mask_filter_value, result)
     y, keys, values = _attended((q, k, v), num_heads, scale, masks, pasts)
@@ -129,7 +135,8 @@ def multi_head_attention(
         if key.rank != 3:
             what = "a bias of keys that have heads"
             raise NotDeclaredError(f"MultiHeadAttention has no declaration for {what}", result=result)
-        parts = _parts(bias, [x.shape[2] for x in inputs])
+        sizes = [x.shape[2] for x in inputs]
+        parts = _parts(require_shape("the bias", bias, (sum(sizes),)), sizes)
         inputs = [apply("Add", x, b) for x, b in zip(inputs, parts, strict=True)]
     masks = _masks(key_padding_mask, attention_bias, mask_filter_value, result)
     y, keys, values = _attended(inputs, num_heads, scale, masks, (past_key, past_value))
@@ -195,21 +202,25 @@ def _parts(x: Tensor, sizes: Sequence[Any]) -> list[Tensor]:
 
 def _masks(
     mask: Tensor | None, bias: Tensor | None, filter_value: float, result: tuple[Any, Any] | None
-) -> list[Tensor]:
-    """Return what is added to scores."""
-    found: list[Tensor] = []
+) -> list[tuple[Tensor, bool]]:
+    """Return what is added to scores, each with whether it has a row for each query."""
+    found: list[tuple[Tensor, bool]] = []
     if mask is not None:
         if mask.rank not in (2, 3):
             raise NotDeclaredError("attention has no declaration for masks that count keys", result=result)
         seen = apply("Greater", mask, as_tensor("Attention", "none", 0, mask))
         values = (constant(np.float32(v), "mask") for v in (0, filter_value))
         added = where(seen, *values)
-        found.append(expand_dims(added, (1, 2) if mask.rank == 2 else 1))
-    return found if bias is None else [*found, bias]
+        found.append((expand_dims(added, (1, 2) if mask.rank == 2 else 1), mask.rank == 3))
+    return found if bias is None else [*found, (bias, True)]
 
 
 def _attended(
-    inputs: Sequence[Tensor], num_heads: Any, scale: float, masks: Sequence[Tensor], past: Sequence[Tensor | None]
+    inputs: Sequence[Tensor],
+    num_heads: Any,
+    scale: float,
+    masks: Sequence[tuple[Tensor, bool]],
+    past: Sequence[Tensor | None],
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Return attention with the heads side by side, and its keys and values with those of the *past*."""
     if num_heads is None:
@@ -218,11 +229,15 @@ def _attended(
     q, k, v = (_heads(x, count) for x in inputs)
     k, v = (x if old is None else concatenate([old, x], 2) for x, old in zip((k, v), past, strict=True))
     size = q.shape[3]
+    k = require_shape("the keys", k, (*q.shape[:2], k.shape[2], size))
+    v = require_shape("the values", v, (*k.shape[:3], v.shape[3]))
     if not scale and not isinstance(size, int):
         raise NotDeclaredError("attention has no declaration for a scale that depends on a dim")
     scores = scaled(contractions.matmul(q, swapaxes(k, -1, -2)), float(scale) if scale else 1 / math.sqrt(size))
-    for mask in masks:
-        scores = apply("Add", scores, mask)
+    for mask, by_query in masks:
+        require_rank("Attention", mask, 4, 4)
+        fitting = (*mask.shape[:2], scores.shape[2] if by_query else 1, scores.shape[3])
+        scores = apply("Add", scores, spread(require_shape("a mask", mask, fitting), scores.shape))
     y = contractions.matmul(along_axis.along(scores, [3], along_axis.softmax), v)
     return reshape(swapaxes(y, 1, 2), (y.shape[0], y.shape[2], count * v.shape[3])), k, v
 

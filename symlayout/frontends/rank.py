@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from symlayout.compute.demands import demanding
 from symlayout.errors import ShapeError
 from symlayout.tensors.chain import Tensor, not_a_tensor
 
@@ -25,6 +26,33 @@ def require_rank(name: str, x: Any, least: int, most: int | None = None) -> int:
         wanted = f"rank {least}" if least == most else f"rank {least} or more"
         raise ShapeError(f"{name} takes {wanted}, the tensor has rank {x.rank}", "rank")
     return x.rank
+
+
+def require_shape(what: str, x: Tensor, shape: Sequence[Any], kind: str = "size_mismatch") -> Tensor:
+    """Return *x*, which has to have this shape.
+
+    Parameters
+    ----------
+    what : str
+        What the message calls it.
+    shape : sequence of int, dim or expression
+        The extents.
+    kind : str
+        The kind of the error about an extent.
+
+    Raises
+    ------
+    ShapeError
+        ``rank`` if the rank is another one; *kind* if an extent is.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> require_shape("the bias", sl.tensor("C"), (3,)).requires
+    (Eq(C, 3),)
+    """
+    require_rank(what, x, len(shape), len(shape))
+    return demanding(x, f"an extent of {{}}, not {{}}, of {what}", list(zip(x.shape, shape, strict=True)), kind=kind)
 
 
 def require_tensors(name: str, xs: Any, least: int = 0) -> Sequence[Tensor]:

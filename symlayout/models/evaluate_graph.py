@@ -407,7 +407,7 @@ class Evaluation:
             self.undeclared = error
             return None
         except SymlayoutError as error:
-            if later or getattr(error, "kind", None) == "unknown_rank":
+            if later or getattr(error, "kind", None) in ("unknown_rank", LEFT_OUT):
                 return None
             error.add_note(f"in: {where}")
             raise

@@ -144,8 +144,8 @@ def value_of(
 
 
 def _require_places(operand: Operand, places: Places, views: tuple[Tensor, ...], batch: int) -> None:
-    """Require that axes have the places that a constant operand names."""
-    if places.lengths or not (spans := places.spans(views, batch)):
+    """Require that axes have the places, or are as long as the lengths, that a constant operand names."""
+    if not (spans := places.spans(views, batch)):
         return
     view = views[places.operand]
     leaf, *others = view.leaves_read() or [view]
@@ -160,9 +160,10 @@ def _require_places(operand: Operand, places: Places, views: tuple[Tensor, ...],
         if not named.size:
             continue
         low, high = int(named.min()), int(named.max())
-        rule = "an index of {} is out of range for extent {}"
-        operand.require(extent - 1 - high, "bad_axis", rule, high, extent)
-        operand.require(low + extent if places.from_end else low, "bad_axis", rule, low, extent)
+        rule = f"{'a length' if places.lengths else 'an index'} of {{}} is out of range for extent {{}}"
+        allowed = places.allowed_ends(extent)
+        operand.require(allowed[1] - high, "bad_axis", rule, high, extent)
+        operand.require(low - allowed[0], "bad_axis", rule, low, extent)
 
 
 class Computation(NamedTuple):

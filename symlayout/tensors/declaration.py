@@ -123,7 +123,12 @@ class Places(NamedTuple):
 
     def allowed(self, extent: int) -> range:
         """Return the values that are allowed for an axis of this extent."""
-        return range(-extent if self.from_end and not self.lengths else 0, extent + self.lengths)
+        low, high = self.allowed_ends(extent)
+        return range(low, high + 1)
+
+    def allowed_ends(self, extent: Any) -> tuple[Any, Any]:
+        """Return the least and the largest value that is allowed for an axis of this extent."""
+        return -extent if self.from_end and not self.lengths else 0, extent - (not self.lengths)
 
     def spans(self, views: Sequence[Any], batch: int) -> list[Extent]:
         """Return the extents of the axes, one for each column of places; *views* are all operands."""

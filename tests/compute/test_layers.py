@@ -99,9 +99,7 @@ def test_sequences_of_other_lengths_are_run_as_if_alone(name: str, gates: int, d
 def test_weights_of_another_number_of_directions_are_refused(direction: str) -> None:
     ways = 1 if direction == "bidirectional" else 2
     x, w, r = (sl.tensor(shape, "float32") for shape in ("T, N, 2", (ways, 12, 2), (ways, 12, 4)))
-    with pytest.raises(
-        sl.ShapeError, match=rf"input 1 of GRU has shape \({ways}, 12, 2\), not \({3 - ways}, "
-    ) as caught:
+    with pytest.raises(sl.ShapeError, match=f"an extent of {ways}, not {3 - ways}, of input 1 of GRU") as caught:
         sl.onnx.gru(x, w, r, hidden_size=4, direction=direction)
     assert caught.value.kind == "size_mismatch"
 

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 
 import symlayout as sl
+from symlayout.maps.index_ranges import ranges_of
 
 ONNX = sl.onnx
 
@@ -23,6 +25,8 @@ def i(shape: str) -> sl.Tensor:
 
 
 CROP = "tf_crop_and_resize"
+SOME = ["B >= 1", "H >= 1", "S >= 1", "T >= 1", "E >= 1"]  # left out: runtimes refuse attention of nothing
+LINEAR = {"q_num_heads": 4, "kv_num_heads": 2, "update_rule": "delta"}
 ROWS: dict[str, tuple[Callable[[], sl.Tensor], str, list[str]]] = {
     "biases of a convolution": (
         lambda: ONNX.conv(x("N, 2, 8"), x("M, 2, 3", "w"), x("B", "b")),
@@ -67,13 +71,13 @@ ROWS: dict[str, tuple[Callable[[], sl.Tensor], str, list[str]]] = {
     "columns of blocks": (
         lambda: ONNX.col2im(x("N, C, L"), image_shape=[2, 3], block_shape=[1, 2]),
         "(N, C/2, 2, 3)",
-        ["Eq(L, 4)", "Eq(Mod(C, 2), 0)"],
+        ["Eq(L, 4)", "C >= 1", "Eq(Mod(C, 2), 0)"],
     ),
     "regions": (lambda: ONNX.max_roi_pool(x("N, C, H, W"), x("R, q", "r"), [2, 2]), "(R, C, 2, 2)", ["Eq(q, 5)"]),
     "a grid": (
         lambda: ONNX.grid_sample(x("N, C, H, W"), x("M, P, Q, q", "g")),
         "(N, C, P, Q)",
-        ["Eq(M, N)", "Eq(q, 2)"],
+        ["Eq(M, N)", "Eq(q, 2)", "H >= 1", "W >= 1"],
     ),
     "places that are taken back": (
         lambda: ONNX.max_unpool(x("N, 2, H"), i("N, 2, J"), kernel_shape=[2], strides=[2]),
@@ -83,17 +87,17 @@ ROWS: dict[str, tuple[Callable[[], sl.Tensor], str, list[str]]] = {
     "heads that share keys": (
         lambda: ONNX.attention(x("B, H, S, 8", "q"), x("B, 4, T, 8", "k"), x("B, 4, T, E", "v")),
         "(B, H, S, E)",
-        ["Eq(Mod(H, 4), 0)"],
+        [*SOME, "Eq(Mod(H, 4), 0)"],
     ),
     "heads by heads": (
         lambda: ONNX.attention(x("B, H, S, 8", "q"), x("B, K, T, 8", "k"), x("B, K, T, E", "v")),
         "(B, H, S, E)",
-        ["K >= 1", "Eq(Mod(H, K), 0)"],
+        [*SOME, "Eq(Mod(H, K), 0)"],
     ),
     "batches of keys": (
         lambda: ONNX.attention(x("B, 2, S, 8", "q"), x("C, 2, T, 8", "k"), x("C, 2, T, E", "v")),
         "(B, 2, S, E)",
-        ["Eq(B, C)"],
+        ["Eq(B, C)", "B >= 1", "S >= 1", "T >= 1", "E >= 1"],
     ),
     "lengths of sequences": (
         lambda: ONNX.reverse_sequence(x("T, N, C"), i("n")),
@@ -117,6 +121,63 @@ ROWS: dict[str, tuple[Callable[[], sl.Tensor], str, list[str]]] = {
         "(N,)",
         ["Eq(c, 1)"],
     ),
+    "rates and states of linear attention": (
+        lambda: ONNX.linear_attention(
+            *(x(f"N, T, {n}", f"x{n}") for n in (16, 8, 6)), x("a, b, 4, c", "s"), None, x("N, T, d", "r"), **LINEAR
+        ),
+        "(N, T, 12)",
+        ["N >= 1", "T >= 1", "Eq(a, N)", "Eq(b, 2)", "Eq(c, 3)", "Eq((d - 2)*(d - 1), 0)"],
+    ),
+    "a state of a convolution": (
+        lambda: ONNX.causal_conv_with_state(x("N, C, L"), x("a, 1, k", "w"), None, x("N, C, m", "s")),
+        "(N, C, L)",
+        ["Eq(m, k - 1)", "Eq(a, C)", "C >= 1", "L >= 1"],
+    ),
+    "caches of angles": (
+        lambda: ONNX.rotary_embedding(x("N, 2, S, 8"), x("a, S, 4", "c"), x("N, S, b", "s")),
+        "(a, 2, S, 8)",
+        ["Eq(a, N)", "Eq(b, 4)"],
+    ),
+    "updates of a cache": (
+        lambda: ONNX.tensor_scatter(x("N, 9, D"), x("N, u, e", "u"), i("m")),
+        "(N, 9, e)",
+        ["Eq(e, D)", "u <= 9", "Eq(m, N)"],
+    ),
+    "coordinates of slices": (
+        lambda: ONNX.scatter_nd(x("N, 5"), i("k, c"), x("k, 5", "u")),
+        "(N, 5)",
+        ["Eq(c, 1)"],
+    ),
+    "parts of numbers": (
+        lambda: ONNX.dft(x("N, 8, c")),
+        "(N, 8, 2)",
+        ["Eq((c - 2)*(c - 1), 0)"],
+    ),
+    "a window beside the length of frames": (
+        lambda: ONNX.stft(x("N, 9, 1"), 1, x("w", "w"), 4),
+        "(N, 6, 3, 2)",
+        ["Eq(w, 4)"],
+    ),
+    "weights of classes": (
+        lambda: ONNX.negative_log_likelihood_loss(x("N, C"), i("N"), x("w", "w")),
+        "()",
+        ["Eq(w, C)"],
+    ),
+    "a length of constants": (
+        lambda: ONNX.reverse_sequence(x("T, 2, C"), np.array([3, 1])),
+        "(T, 2, C)",
+        ["T >= 3"],
+    ),
+    "a bias of onnxruntime's Gelu": (
+        lambda: sl.op("microsoft:BiasGelu")(x("N, C"), x("b", "b")),
+        "(N, C)",
+        ["Eq(b, C)"],
+    ),
+    "what onnxruntime adds and normalises": (
+        lambda: sl.op("microsoft:SkipLayerNormalization")(x("N, S, D"), x("a, b, D", "s"), x("c", "g")),
+        "(N, S, D)",
+        ["D >= 1", "Eq(b, S)", "N*a >= N", "Eq((-N + a)*(a - 1), 0)", "Eq(c, D)"],
+    ),
     "heads of rank 4": (
         lambda: ONNX.attention(x("1, h, 3, 8", "q"), x("1, 2, 6, 8", "k"), x("1, 2, 6, 5", "v"), q_num_heads=4),
         "(1, 4, 3, 5)",
@@ -125,7 +186,7 @@ ROWS: dict[str, tuple[Callable[[], sl.Tensor], str, list[str]]] = {
     "a mask": (
         lambda: ONNX.attention(x("B, 2, S, 8", "q"), x("B, 2, 6, 8", "k"), x("B, 2, 6, E", "v"), x("a, 6", "m")),
         "(B, 2, S, E)",
-        ["Eq((-S + a)*(a - 1), 0)"],
+        ["B >= 1", "S >= 1", "E >= 1", "Eq((-S + a)*(a - 1), 0)"],
     ),
 }
 
@@ -149,7 +210,7 @@ def test_sizes_that_do_not_fit_are_excluded(name: str) -> None:
         (lambda: ONNX.quantize_linear(x("N"), x("3", "s")), "bad_axis"),
         (lambda: ONNX.max_roi_pool(x("N, C, H, W"), x("R, 5", "r"), [2, -1]), "infeasible"),
         (lambda: ONNX.scatter_nd(x("4, 5"), i("3, 2"), x("2", "u")), "size_mismatch"),
-        (lambda: ONNX.scatter_nd(x("4, 5"), i("3, 1"), x("3", "u")), "rank"),
+        (lambda: ONNX.scatter_nd(x("4, 5"), i("3, 1"), x("3", "u")), "size_mismatch"),
         (lambda: ONNX.instance_normalization(x("N, 3, H"), x("1", "s"), x("3", "t")), "size_mismatch"),
         (lambda: ONNX.conv(x("N, 2, 8"), x("4, 2, 3", "w"), x("1", "b")), "size_mismatch"),
         (lambda: ONNX.attention(x("1, 3, 2, 8", "q"), x("1, 2, 2, 8", "k"), x("1, 2, 2, 8", "v")), "non_divisible"),
@@ -159,3 +220,15 @@ def test_numbers_that_do_not_fit_are_refused(call: Callable[[], sl.Tensor], kind
     with pytest.raises(sl.ShapeError) as caught:
         call()
     assert caught.value.kind == kind
+
+
+def test_lengths_of_sequences_are_in_the_range_of_time() -> None:
+    lengths = sl.tensor("3", "int32", "n")
+    layer = ONNX.lstm(x("5, 3, 2"), x("1, 8, 2", "w"), x("1, 8, 2", "r"), None, lengths, hidden_size=2)
+    assert ranges_of([layer], lambda _, e: e if isinstance(e, int) else None) == {lengths.key: range(6)}
+
+
+def test_the_first_place_that_is_written_leaves_room_for_all_of_an_update() -> None:
+    first = sl.tensor("3", "int64", "w")
+    made = ONNX.tensor_scatter(x("3, 9, 2"), x("3, 4, 2", "u"), first)
+    assert ranges_of([made], lambda _, e: e if isinstance(e, int) else None) == {first.key: range(6)}

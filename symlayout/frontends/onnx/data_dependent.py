@@ -12,11 +12,11 @@ from symlayout.compute.demands import demanding
 from symlayout.compute.reductions import reduced
 from symlayout.compute.sampling import chosen_boxes
 from symlayout.compute.whole import whole
-from symlayout.errors import ShapeError
+from symlayout.errors import LEFT_OUT, ShapeError
 from symlayout.frontends import attributes
 from symlayout.frontends.onnx.indexing import gather
 from symlayout.frontends.onnx.operator import as_tensor, is_known, known, operator
-from symlayout.frontends.rank import require_rank
+from symlayout.frontends.rank import require_rank, require_shape
 from symlayout.frontends.registry import NotDeclaredError
 from symlayout.language.sympy_bridge import fresh
 from symlayout.ops.axes import moveaxis
@@ -49,13 +49,16 @@ def compress(input: Tensor, condition: Tensor | Any, axis: Any = None) -> Tensor
     a condition that is longer than the axis is not declared.
     """
     along = None if axis is None else attributes.axes("axis", axis, require_rank("Compress", input, 1))[0]
+    total = math.prod(input.shape) if along is None else input.shape[along]
+    length = np.shape(condition)[:1] if is_known(condition) else condition.shape[:1]
+    what = "{} elements, fewer than the {} of the condition"
+    input = demanding(input, what, at_least=[(total, n) for n in length], kind=LEFT_OUT)
     if is_known(condition) and along is not None:
         chosen, extent = known("condition", condition), input.shape[along]
         if isinstance(extent, int) and chosen.size > extent:
             raise NotDeclaredError(f"condition has {chosen.size} values for {extent} elements")
         return gather(input, np.flatnonzero(chosen), axis=along)
     count = fresh("selected", 0)
-    total = math.prod(input.shape) if along is None else input.shape[along]
     shape = (count,) if along is None else (*input.shape[:along], count, *input.shape[along + 1 :])
     xs = [input, as_tensor("Compress", "condition", condition)]
     given = [("axis", along)]
@@ -83,6 +86,7 @@ def unique(X: Tensor, axis: Any = None, sorted: Any = 1, outputs: int = 1) -> Te
     example=("N, 10, 4; N, C, 10", "", "2"),
     kinds="rank",
     about={"center_point_box": "How boxes are written."},
+    allowed={"center_point_box": range(2)},
 )
 def non_max_suppression(
     boxes: Tensor,
@@ -95,6 +99,7 @@ def non_max_suppression(
     """Return the chosen boxes: for each its batch, its class and its number."""
     require_rank("NonMaxSuppression", boxes, 3, 3)
     require_rank("NonMaxSuppression", scores, 3, 3)
+    boxes = require_shape("the boxes", boxes, (scores.shape[0], scores.shape[2], 4))
     given = (max_output_boxes_per_class, iou_threshold, score_threshold)
     xs = [boxes, scores, *(x for x in given if x is not None)]
     count = fresh("boxes", 0)
@@ -132,13 +137,11 @@ def scatter_nd(data: Tensor, indices: Tensor, updates: Tensor, reduction: str = 
     require_rank("ScatterND", data, 1)
     require_rank("ScatterND", indices, 1)
     given = [("reduction", attributes.choice("reduction", reduction, _REDUCTION))]
-    if isinstance(count := indices.shape[-1], int):
-        if count > data.rank:
-            raise ShapeError(f"indices have {count} coordinates for rank {data.rank}", "size_mismatch")
-        fitting = (*indices.shape[:-1], *data.shape[count:])
-        require_rank("ScatterND", updates, len(fitting), len(fitting))
-        equal = list(zip(updates.shape, fitting, strict=True))
-        data = demanding(data, "updates have an extent of {}, not {}", equal)
+    count = indices.rank - 1 + data.rank - updates.rank  # of coordinates
+    if not 0 <= count <= data.rank:
+        raise ShapeError(f"updates have rank {updates.rank}, for indices that have {indices.rank}", "size_mismatch")
+    indices = require_shape("the indices", indices, (*indices.shape[:-1], count))
+    updates = require_shape("the updates", updates, (*indices.shape[:-1], *data.shape[count:]))
     xs, places = [data, indices, updates], (Places(1),)
     return whole("scattered_nd", xs, data.shape, function=core.scattered_nd, attributes=given, places=places)
 
@@ -156,10 +159,10 @@ def reverse_sequence(input: Tensor, sequence_lens: Tensor, batch_axis: Any = 1, 
     if axes[0] == axes[1]:
         raise ShapeError("batch_axis and time_axis are one axis", "bad_axis")
     require_rank("ReverseSequence", sequence_lens, 1, 1)
-    fitting = [(sequence_lens.shape[0], input.shape[axes[0]])]
-    view = moveaxis(demanding(input, "there are {} lengths for {} sequences", fitting), axes, [0, 1])
-    require_rank("ReverseSequence", sequence_lens, 1, 1)
-    sequence_lens = demanding(sequence_lens, "{} lengths of {} sequences", [(sequence_lens.shape[0], view.shape[0])])
+    what, fitting = "{} lengths of {} sequences", [(sequence_lens.shape[0], input.shape[axes[0]])]
+    input = demanding(input, what, at_least=fitting)
+    input = demanding(input, what, fitting, kind=LEFT_OUT)  # onnxruntime reads the first ones
+    view = moveaxis(input, axes, [0, 1])
     places = (Places(1, axes=(1,), lengths=True),)
     made = whole("reversed_parts", [view, sequence_lens], view.shape, function=core.reversed_parts, places=places)
     return moveaxis(made, [0, 1], axes)

@@ -8,13 +8,15 @@ import numpy as np
 
 from symlayout.compute import along_axis
 from symlayout.compute import gather as core
-from symlayout.compute.whole import scattered_cache, whole
+from symlayout.compute.demands import demanding
+from symlayout.compute.whole import room_of, scattered_cache, whole
 from symlayout.errors import ShapeError
 from symlayout.frontends import attributes
-from symlayout.frontends.onnx.operator import Sizes, as_tensor, is_known, known, operator
-from symlayout.frontends.rank import require_rank
+from symlayout.frontends.onnx.operator import AT_LEAST_1, Sizes, as_tensor, is_known, known, operator
+from symlayout.frontends.rank import require_rank, require_shape
 from symlayout.language.sympy_bridge import fresh
 from symlayout.tensors.chain import Tensor
+from symlayout.tensors.declaration import Places
 
 _KINDS = "rank, bad_axis, size_mismatch, attr_dtype"
 _INDICES = {"indices": "Coordinates; negative ones count from the end."}
@@ -85,6 +87,7 @@ def cum_prod(x: Tensor, axis: Any, exclusive: Any = 0, reverse: Any = 0) -> Tens
         "largest": "Whether the largest are returned, not the smallest.",
         "sorted": "Has no effect: they are always in order.",
     },
+    allowed={"k": AT_LEAST_1},
 )
 def top_k(
     X: Tensor, K: Tensor | Sizes = None, axis: Any = -1, largest: Any = 1, sorted: Any = 1, k: Any = None
@@ -95,10 +98,12 @@ def top_k(
     """
     (along,) = attributes.axes("axis", axis, require_rank("TopK", X, 1))
     count = k if K is None else K
-    if isinstance(count, Tensor) and count.values is None:
-        number = fresh("k", 0)
-    else:
-        number = attributes.listed("K", count, 1)[0]
+    if isinstance(K, Tensor):
+        count = require_shape("K", K, (1,))
+    if isinstance(K, np.ndarray) and K.ndim != 1:
+        raise ShapeError(f"K has rank {K.ndim}, not 1", "length_mismatch")
+    is_open = isinstance(K, Tensor) and K.values is None
+    number = fresh("k", 0) if is_open else attributes.listed("K", count, 1)[0]
     return along_axis.top_k(X, number, along, largest=attributes.flag("largest", largest))
 
 
@@ -118,6 +123,14 @@ def tensor_scatter(
     if along == 0:
         raise ShapeError("TensorScatter writes along an axis after the first", "bad_axis")
     circular = attributes.choice("mode", mode, ("linear", "circular")) == "circular"
-    xs = [past_cache, update, *([] if write_indices is None else [write_indices])]
-    given = [("axis", along), ("circular", circular)]
-    return whole("tensor_scatter", xs, past_cache.shape, function=scattered_cache, attributes=given)
+    shape = past_cache.shape
+    update = require_shape("the update", update, (*shape[:along], update.shape[along], *shape[along + 1 :]))
+    update = demanding(update, "{} places for {} updates", at_least=[(shape[along], update.shape[along])])
+    xs, given = [past_cache, update], [("axis", along), ("circular", circular)]
+    places: tuple[Places, ...] = ()
+    if write_indices is not None:
+        starts = (shape[along] - update.shape[along],)  # the last one is the number of the others
+        xs += [require_shape("write_indices", write_indices, shape[:1]), *([] if circular else [room_of(starts)])]
+        within = Places(2, axes=(along,), from_end=False) if circular else Places(2, 3, (0,), lengths=True)
+        places = () if circular and write_indices.values is not None else (within,)  # it may be beyond the axis
+    return whole("tensor_scatter", xs, shape, function=scattered_cache, attributes=given, places=places)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,12 +15,13 @@ from symlayout.compute.elementwise import elementwise
 from symlayout.compute.recurrent import ACTIVATIONS, CELLS, recurrent
 from symlayout.compute.training import STEPS
 from symlayout.compute.whole import class_loss, whole
-from symlayout.errors import ShapeError
+from symlayout.errors import LEFT_OUT, ShapeError
 from symlayout.frontends import attributes
 from symlayout.frontends.onnx.element_types import of_number
 from symlayout.frontends.onnx.operator import AT_LEAST_1, is_known, known, operator
 from symlayout.frontends.onnx.shape_values import dims_of
-from symlayout.frontends.rank import require_rank
+from symlayout.frontends.rank import require_rank, require_shape
+from symlayout.frontends.registry import NotDeclaredError
 from symlayout.ops.broadcast import broadcast_to
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.computation import constant
@@ -65,8 +67,10 @@ def _layer(name: str, xs: Sequence[Tensor | None], given: Mapping[str, Any]) -> 
     for x in (X, W, R):
         require_rank(name, x, 3, 3)
     mode = attributes.choice("direction", given["direction"], ("forward", "reverse", "bidirectional"))
-    hidden = given["hidden_size"]
-    ways, size = 2 if mode == "bidirectional" else 1, R.shape[2] if hidden is None else hidden
+    size, clip = given["hidden_size"], given["clip"]
+    if size is None or (clip is not None and clip <= 0):  # runtimes differ in what they make of it
+        raise NotDeclaredError(f"{name} has the hidden size {size} and the limit {clip}")
+    ways = 2 if mode == "bidirectional" else 1
     batch_first = attributes.flag("layout", given["layout"])
     time, batch = (X.shape[1], X.shape[0]) if batch_first else X.shape[:2]
     every = (batch, time, ways, size) if batch_first else (time, ways, batch, size)
@@ -80,11 +84,11 @@ def _layer(name: str, xs: Sequence[Tensor | None], given: Mapping[str, Any]) -> 
         if one is None:
             fitting.append(None if k == _LENGTHS else _zeros(shape, X))
         else:
-            fitting.append(_fitting(f"input {k} of {name}", one, shape))
+            fitting.append(require_shape(f"input {k} of {name}", one, shape))
     xs = fitting
     functions = given["activations"] or ()
     needed = ways * len(CELLS[name][2])
-    if functions and len(functions) < needed:
+    if functions and len(functions) != needed and list(functions) != _DEFAULT:
         raise ShapeError(f"{name} has {needed} activations, got {len(functions)}", "length_mismatch")
     known_names = [key.lower() for key in ACTIVATIONS]
     for function in functions:
@@ -97,25 +101,21 @@ def _layer(name: str, xs: Sequence[Tensor | None], given: Mapping[str, Any]) -> 
         ("activations", functions),
         ("alpha", given["activation_alpha"] or ()),
         ("beta", given["activation_beta"] or ()),
-        ("clip", given["clip"]),
+        ("clip", clip),
         ("variant", variant is not None and attributes.flag(variant, given[variant])),
     ]
     operands = [x for x in xs if x is not None]
     shapes = [every, *[last] * _LAYERS[name][2]][: given["outputs"]]
-    found = [
-        whole(name, operands, shape, function=recurrent, attributes=[*settings, ("output", k)], dtype=X.dtype)
-        for k, shape in enumerate(shapes)
-    ]
+    number = sum(x is not None for x in xs[:_LENGTHS])
+    has_lengths = len(xs) > _LENGTHS and xs[_LENGTHS] is not None
+    places = (Places(number, axes=(int(batch_first),), lengths=True),) if has_lengths else ()
+    made = partial(whole, name, operands, function=recurrent, dtype=X.dtype, places=places)
+    found = [made(shape, attributes=[*settings, ("output", k)]) for k, shape in enumerate(shapes)]
     return found if given["outputs"] > 1 else found[0]
 
 
+_DEFAULT = ["Tanh", "Tanh"]  # the activations of RNN, of which one direction needs the first
 _LENGTHS = 4  # the number of the input that has no elements where it is left out
-
-
-def _fitting(what: str, x: Tensor, shape: Sequence[Any]) -> Tensor:
-    """Return a tensor that has this shape; an error if its rank or a known extent is another one."""
-    require_rank(what, x, len(shape), len(shape))
-    return demanding(x, f"{what} has shape {x.shape}, not {tuple(shape)}", list(zip(x.shape, shape, strict=True)))
 
 
 def _zeros(shape: tuple[Any, ...], like: Tensor) -> Tensor:
@@ -267,6 +267,8 @@ def _loss(name: str, x: Tensor, labels: Tensor, weight: Tensor | None, ignore: A
     require_rank(name, labels, x.rank - 1, x.rank - 1)
     what = "labels have an extent of {} beside one of {}"
     x = demanding(x, what, list(zip(labels.shape, (x.shape[0], *x.shape[2:]), strict=True)))
+    if weight is not None:
+        weight = require_shape("the weights of the classes", weight, (x.shape[1],))
     xs = [x, labels, *([] if weight is None else [weight])]
     given = [("ignore", ignore), ("reduction", mode)]
     shape = labels.shape if mode == "none" else ()
@@ -293,6 +295,8 @@ def softmax_cross_entropy_loss(
 ) -> Tensor | list[Tensor]:
     """Return the loss of scores against classes, and with two *outputs* the logarithm of the softmax."""
     logarithm = along_axis.along(scores, [1], along_axis.log_softmax)
+    full = [(n, 1) for n in scores.shape]  # onnxruntime reshapes scores with a -1
+    logarithm = demanding(logarithm, "an extent of {}, below {}", at_least=full, kind=LEFT_OUT)
     loss = _loss("NegativeLogLikelihoodLoss", logarithm, labels, weights, ignore_index, reduction)
     return [loss, logarithm] if outputs > 1 else loss
 

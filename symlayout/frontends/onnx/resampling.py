@@ -13,18 +13,19 @@ from symlayout.compute import sampling
 from symlayout.compute.contractions import Spatial
 from symlayout.compute.demands import demanding
 from symlayout.compute.whole import cosine_window, fourier, mel_weights, room_of, short_time_fourier, whole
-from symlayout.errors import ShapeError, shown
+from symlayout.errors import LEFT_OUT, ShapeError, shown
 from symlayout.frontends import attributes
 from symlayout.frontends.onnx.element_types import of_number
 from symlayout.frontends.onnx.operator import AT_LEAST_0, AT_LEAST_1, Sizes, as_tensor, is_known, known, operator
 from symlayout.frontends.onnx.shape_values import dims_of
 from symlayout.frontends.onnx.windows import spatial_of
-from symlayout.frontends.rank import require_rank
+from symlayout.frontends.rank import require_rank, require_shape
 from symlayout.frontends.registry import NotDeclaredError
 from symlayout.frontends.scales import rounded, same_places, scaled
 from symlayout.language.sympy_bridge import fresh
 from symlayout.ops.resize import resize_nearest
 from symlayout.tensors.chain import Tensor
+from symlayout.tensors.declaration import Places
 
 _RESIZE = {
     "roi": "Starts, then ends, of the part that ``tf_crop_and_resize`` takes.",
@@ -255,6 +256,7 @@ def grid_sample(
     given = [("align", bool(align_corners)), ("mode", mode), ("padding", padding_mode)]
     shape = (*X.shape[:2], *grid.shape[1:-1])
     X = demanding(X, "the grid has {}, not {}", [(grid.shape[0], X.shape[0]), (grid.shape[-1], rank - 2)])
+    X = demanding(X, "{} places to read at, not {}", at_least=[(n, 1) for n in X.shape[2:]], kind=LEFT_OUT)
     return whole("grid_sample", [X, grid], shape, function=sampling.grid_sample, attributes=given, dtype=X.dtype)
 
 
@@ -316,11 +318,12 @@ def roi_align(
         ("scale", float(spatial_scale)),
         ("size", (rows, columns)),
     ]
-    rois = demanding(
-        rois, "{} regions or corners, not {}", [(rois.shape[1], 4), (rois.shape[0], batch_indices.shape[0])]
-    )
-    shape, xs = (rois.shape[0], X.shape[1], rows, columns), [X, rois, batch_indices]
-    return whole("roi_align", xs, shape, function=sampling.roi_align, attributes=given, dtype=X.dtype)
+    require_rank("RoiAlign", rois, 2, 2)
+    xs = [X, require_shape("the boxes", rois, (rois.shape[0], 4))]
+    xs.append(require_shape("batch_indices", batch_indices, rois.shape[:1]))
+    shape, places = (rois.shape[0], X.shape[1], rows, columns), (Places(2, axes=(0,), from_end=False),)
+    way_of = sampling.roi_align
+    return whole("roi_align", xs, shape, function=way_of, attributes=given, dtype=X.dtype, places=places)
 
 
 @operator(
@@ -416,6 +419,7 @@ def col2im(
         for n, b, s, d, (begin, end) in zip(images, block, way.strides, way.dilations, way.pads, strict=True)
     ]
     input = demanding(input, "{} columns for {} places of the block", [(input.shape[2], math.prod(places))])
+    input = demanding(input, "{} channels, not at least {}", at_least=[(channels, 1)], kind=LEFT_OUT)
     given = [("block", block), *_placed(way)]
     shape, xs = (input.shape[0], each, *images), [input, room_of(images)]
     return whole("col2im", xs, shape, function=sampling.columns_to_images, attributes=given)
@@ -474,9 +478,17 @@ def dft(input: Tensor, dft_length: Any = None, axis: Any = None, inverse: Any = 
     number = -2 if axis is None else int(known("axis", axis).reshape(-1)[0])
     (along,) = attributes.axes("axis", number, rank)
     back, half = attributes.flag("inverse", inverse), attributes.flag("onesided", onesided)
+    if along == rank - 1:
+        raise ShapeError("DFT transforms an axis before the last, which has the parts of numbers", "bad_axis")
+    parts = input.shape[-1]
+    input = demanding(input, "{} beside {} parts of a number", [((parts - 1) * (parts - 2), 0)])
+    if back and half:
+        input = demanding(input, "{} parts of a number, not {}", [(parts, 2)])
     n = input.shape[along] if dft_length is None else dims_of("dft_length", dft_length)[0]
     if back and half and dft_length is None:
         n = 2 * (n - 1)
+    some = [(n, 1), (input.shape[along], 1)]
+    input = demanding(input, "{} elements to transform, not {}", at_least=some, kind=LEFT_OUT)
     shape = list(input.shape)
     shape[along] = n // 2 + 1 if half and not back else n
     shape[-1] = 1 if back and half else 2
@@ -500,11 +512,14 @@ def stft(
     step = dims_of("frame_step", frame_step)[0]
     length = dims_of("frame_length", frame_length)[0] if frame_length is not None else None
     if length is None:
-        if window is None:
-            raise ShapeError("STFT has neither a window nor frame_length", "attr_missing")
-        length = window.shape[0]
+        length = signal.shape[1] if window is None else window.shape[0]
+    if window is not None:
+        window = require_shape("the window", window, (length,))
     what = "{} elements do not fit {}"
     signal = demanding(signal, what, at_least=[(signal.shape[1], length), (step, 1)], kind="infeasible")
+    if signal.rank == 3:
+        parts = signal.shape[2]
+        signal = demanding(signal, "{} beside {} parts of a number", [((parts - 1) * (parts - 2), 0)])
     frames = (signal.shape[1] - length) // step + 1
     size = length // 2 + 1 if attributes.flag("onesided", onesided) else length
     xs = [signal, *([] if window is None else [window])]

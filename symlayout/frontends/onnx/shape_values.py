@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 
 from symlayout.compute import along_axis
+from symlayout.compute.demands import demanding
 from symlayout.compute.whole import eye_like as eye_like_body
 from symlayout.compute.whole import one_hot as one_hot_body
 from symlayout.compute.whole import range_of, ranged, room_of, shape_of, size_of, triangle, whole
-from symlayout.errors import ShapeError
+from symlayout.errors import LEFT_OUT, ShapeError
 from symlayout.frontends import attributes
 from symlayout.frontends.onnx.element_types import of_number
 from symlayout.frontends.onnx.operator import Sizes, as_tensor, is_known, known, operator
-from symlayout.frontends.rank import require_rank
+from symlayout.frontends.rank import require_rank, require_shape
 from symlayout.language.sympy_bridge import fresh
 from symlayout.ops.axes import moveaxis
 from symlayout.ops.broadcast import broadcast_to
@@ -183,7 +184,10 @@ def one_hot(indices: Tensor, depth: Tensor | Sizes, values: Tensor, axis: Any = 
         count = dims_of("depth", int(number) if isinstance(number, np.generic) else number)[0]
     else:
         count = fresh("depth", 0)
+    what = "a depth of {}, not at least {}"
+    indices = demanding(indices, what, at_least=[(count, 1)] if is_known(depth) else [], kind=LEFT_OUT)
     room = room_of((*indices.shape, count))
+    values = require_shape("values", values, (2,), "length_mismatch")
     pair = broadcast_to(reshape(values, (*(1,) * rank, 2)), (*indices.shape, 2))
     body = Body("one_hot", one_hot_body, over=True)
     made = compute(body, [indices, pair, room], batch=rank, result=(count,), dtype=values.dtype)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from symlayout.compute import text as core
+from symlayout.compute.demands import demanding
 from symlayout.compute.elementwise import elementwise
 from symlayout.compute.whole import whole
 from symlayout.errors import ShapeError, shown
@@ -68,6 +69,7 @@ def string_normalizer(
 ) -> Tensor:
     """Return texts in one case and without stop words; those that become empty are left out."""
     rank = require_rank("StringNormalizer", X, 1, 2)
+    X = demanding(X, "{} rows, not {}", [(n, 1) for n in X.shape[: rank - 1]], [(X.shape[-1], 1)])
     case = attributes.choice("case_change_action", case_change_action, ("LOWER", "UPPER", "NONE"))
     sensitive = attributes.flag("is_case_sensitive", is_case_sensitive)
     given = [("case", case), ("sensitive", sensitive), ("stopwords", list(stopwords or ()))]

@@ -13,7 +13,7 @@ from symlayout.compute import attention as core
 from symlayout.compute.contractions import Spatial
 from symlayout.compute.demands import demanding, spread
 from symlayout.compute.whole import room_of, whole
-from symlayout.errors import ShapeError
+from symlayout.errors import LEFT_OUT, ShapeError
 from symlayout.frontends import attributes
 from symlayout.frontends.onnx.element_types import of_number
 from symlayout.frontends.onnx.elementwise import apply, where
@@ -21,7 +21,7 @@ from symlayout.frontends.onnx.indexing import gather
 from symlayout.frontends.onnx.operator import AT_LEAST_0, AT_LEAST_1, as_tensor, operator
 from symlayout.frontends.onnx.types import cast_to
 from symlayout.frontends.onnx.windows import with_bias
-from symlayout.frontends.rank import require_rank
+from symlayout.frontends.rank import require_rank, require_shape
 from symlayout.frontends.registry import NotDeclaredError
 from symlayout.ops.axes import expand_dims, swapaxes
 from symlayout.ops.broadcast import broadcast_to
@@ -45,6 +45,9 @@ _ATTENTION = {
     "left_window_size": "How many earlier keys a query sees; -1 is all.",
     "right_window_size": "How many later keys a query sees; -1 is all.",
 }
+
+
+_PRECISIONS = (1, 10, 11, 16)  # the numbers of element types that a softmax may have
 
 
 @operator(
@@ -80,6 +83,11 @@ def attention(
     for past in (past_key, past_value):
         if past is not None:
             require_rank("Attention", past, 4, 4)
+    if (past_key is None) != (past_value is None):
+        raise ShapeError("past_key and past_value are used together", "attr_missing")
+    precision = of_number("softmax_precision", softmax_precision) if softmax_precision in _PRECISIONS else None
+    if outputs == 2 or (softmax_precision not in (None, 0) and precision is None):
+        raise NotDeclaredError("Attention has no declaration for what the standard leaves open and runtimes refuse")
     q, k, v = Q, K, V
     if rank == 4:
         counted = [(x.shape[1], n) for x, n in ((Q, q_num_heads), (K, kv_num_heads)) if n is not None]
@@ -97,6 +105,15 @@ def attention(
     keys, values = k, v
     heads, kv_heads = q.shape[1], k.shape[1]
     q, values = _alike(q, k, v)
+    if nonpad_kv_seqlen is not None:
+        nonpad_kv_seqlen = require_shape("nonpad_kv_seqlen", nonpad_kv_seqlen, q.shape[:1])
+    some = [(n, 1) for n in (*q.shape, kv_heads, news.shape[2], v.shape[3])]
+    what, full = "an extent of {}, where runtimes need {}", []
+    if attn_mask is not None and attn_mask.rank and attn_mask.shape[-1] != 1:
+        (*_, keys_seen), (*_, every, _) = attn_mask.shape, k.shape
+        q = demanding(q, "{} keys, fewer than the {} of the mask", at_least=[(every, keys_seen)])
+        full = [] if isinstance(keys_seen, int) and isinstance(every, int) else [(keys_seen, every)]
+    q = demanding(q, what, full, some, LEFT_OUT)
     if heads != kv_heads:
         each = part(heads, kv_heads)  # heads of queries that share one of the keys
         keys, values = (repeat(x, each, 1) for x in (k, values))
@@ -111,7 +128,7 @@ def attention(
     sides = [int(left_window_size), int(right_window_size)]
     if flags[0] or flags[2] or max(sides) >= 0:
         scores, is_masked = _visible(scores, flags, sides, news, nonpad_kv_seqlen), True
-    precise = cast_to(scores, of_number("softmax_precision", softmax_precision) if softmax_precision else None)
+    precise = cast_to(scores, precision)
     function = core.softmax_or_zero if is_masked else along_axis.softmax
     weights = cast_to(along_axis.along(precise, [3], function), scores.dtype)
     y = contractions.matmul(weights, values)
@@ -145,7 +162,7 @@ def part(n: Any, count: Any) -> Any:
 def _scaled(x: Tensor, scale: float | None) -> Tensor:
     """Return *x* times the root of the factor of the scores; its own type rounds the root."""
     size = x.shape[-1]
-    if (scale is not None and scale < 0) or (scale is None and size == 0):
+    if (scale is not None and scale <= 0) or (scale is None and size == 0):
         raise NotDeclaredError(f"scale is {scale} for heads of {size} elements, which has no root")
     if scale is None and not isinstance(size, int):
         return along_axis.along(x, [x.rank - 1], core.scaled_by_size)
@@ -190,7 +207,7 @@ def _visible(scores: Tensor, flags: Sequence[bool], sides: Sequence[int], news: 
 
 @operator(
     "RotaryEmbedding",
-    example=("N, 8, S, 64; S, 32; S, 32", "", "(N, 8, S, 64)"),
+    example=("N, 8, S, 64; N, S, 32; N, S, 32", "", "(N, 8, S, 64)"),
     kinds="rank, size_mismatch",
     about={
         "interleaved": "Whether pairs are neighbours.",
@@ -214,15 +231,22 @@ def rotary_embedding(
     if rank == 3:
         count = attributes.constant("num_heads", num_heads)
         x = reshape(X, (*X.shape[:2], count, part(X.shape[2], count)))
-    caches: list[Tensor] = [cos_cache, sin_cache]
+    sequence = (X.shape[0], X.shape[2 if rank == 4 else 1])
+    size = x.shape[-1]
+    turning = attributes.constant("rotary_embedding_dim", rotary_embedding_dim) or size
+    half = part(turning, 2)
+    before = sequence if position_ids is None else cos_cache.shape[:1]
+    caches = [require_shape("a cache", c, (*before, half)) for c in (cos_cache, sin_cache)]
+    x = demanding(x, "{} elements, fewer than the {} that turn", at_least=[(size, turning)])
     if position_ids is not None:
+        require_rank("RotaryEmbedding", position_ids, 2, 2)
+        what = "position_ids have an extent of {}, not {}"
+        x = demanding(x, what, list(zip(position_ids.shape, sequence, strict=True)))
+        x = demanding(x, "{} positions, fewer than {}", at_least=[(before[0], sequence[1])], kind=LEFT_OUT)
         caches = [gather(c, position_ids, 0) for c in caches]
     head = -2 if rank == 3 else 1
     cos, sin = (expand_dims(c, head) if rank == 3 or c.rank == 3 else c for c in caches)
-    size = x.shape[-1]
-    turning = attributes.constant("rotary_embedding_dim", rotary_embedding_dim) or size
     turned, rest = getitem(x, (..., slice(0, turning))), getitem(x, (..., slice(turning, None)))
-    half = part(turning, 2)
     if interleaved:
         first, second = (getitem(turned, (..., slice(k, None, 2))) for k in (0, 1))
     else:
@@ -273,8 +297,18 @@ def linear_attention(
     if q_num_heads is None or kv_num_heads is None:
         raise ShapeError("LinearAttention needs q_num_heads and kv_num_heads", "attr_missing")
     heads = tuple(attributes.constants("num_heads", [q_num_heads, kv_num_heads]))
+    part(heads[0], heads[1])
     size, width = part(key.shape[2], heads[1]), part(value.shape[2], heads[1])
     shapes = [(*query.shape[:2], heads[0] * width), (query.shape[0], heads[1], size, width)]
+    steps = query.shape[:2]
+    some = [(n, 1) for n in (*steps, size, width)]
+    query = demanding(query, "an extent of {}, not at least {}", at_least=some, kind=LEFT_OUT)
+    query = require_shape("the query", query, (*steps, heads[0] * size))
+    key = require_shape("the key", key, (*steps, key.shape[2]))
+    value = require_shape("the value", value, (*steps, value.shape[2]))
+    past_state = None if past_state is None else require_shape("past_state", past_state, shapes[1])
+    decay = None if decay is None else _of_one_of("decay", decay, steps, (heads[1] * size, heads[1]))
+    beta = None if beta is None else _of_one_of("beta", beta, steps, (heads[1], 1))
     optional = (past_state, decay, beta)
     xs = [query, key, value, *(x for x in optional if x is not None)]
     given = [("given", [x is not None for x in optional]), ("heads", heads), ("scale", float(scale or 0))]
@@ -285,6 +319,13 @@ def linear_attention(
         for k in range(outputs)
     ]  # fmt: skip
     return found if outputs > 1 else found[0]
+
+
+def _of_one_of(what: str, x: Tensor, before: Sequence[Any], counts: tuple[Any, Any]) -> Tensor:
+    """Return *x*, which has the first axes *before*, and then one of these numbers."""
+    x = require_shape(what, x, (*before, x.shape[-1]))
+    n = x.shape[-1]
+    return x if n in counts else demanding(x, f"{{}}, not {{}}, of {what}", [((n - counts[0]) * (n - counts[1]), 0)])
 
 
 @operator(
@@ -306,6 +347,13 @@ def causal_conv_with_state(
     require_rank("CausalConvWithState", weight, 3, 3)
     mode = attributes.choice("activation", activation, ("none", "silu", "swish"))
     before = weight.shape[2] - 1
+    count = input.shape[1]
+    weight = require_shape("the weights", weight, (count, 1, weight.shape[2]))
+    weight = demanding(weight, "a kernel of {}, not at least {}", at_least=[(weight.shape[2], 1)], kind="infeasible")
+    if past_state is not None:
+        past_state = require_shape("past_state", past_state, (input.shape[0], count, before))
+    if bias is not None:
+        bias = require_shape("the bias", bias, (count,))
     x = pad(input, [(0, 0), (0, 0), (before, 0)]) if past_state is None else concatenate([past_state, input], 2)
     y = with_bias(contractions.conv(x, weight, weight.shape[0], Spatial((1,), (1,), ((0, 0),))), bias)
     if mode != "none":
