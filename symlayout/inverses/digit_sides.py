@@ -258,7 +258,7 @@ class _SideReader:
         """Choose a value for a digit that the input does not determine: 0, or a value for which a window holds."""
         for window in windows:
             split = coefficient_of(window.value, name) if isinstance(window.value, Poly) else None
-            if split is None or not self.facts.positive(split[0]) or names_of(split[1]) & (unknown - {name}):
+            if split is None or not self.facts.positive(split[0]) or self._digits_of(split[1]) & unknown:
                 continue
             step, rest = split
             self.picks = self.picks or not self.facts.nonnegative(step - self.facts.reduce(window.extent))
@@ -270,6 +270,15 @@ class _SideReader:
             return
         self.picks = True
         self.missing.append(Missing(name))
+
+    def _digits_of(self, e: Extent) -> set[str]:
+        """Return the names in *e*, and in the floors that it has."""
+        found, waiting = set[str](), [e]
+        while waiting:
+            new = names_of(waiting.pop()) - found
+            found |= new
+            waiting += [self.facts.floors[n][0] for n in new if n in self.facts.floors]
+        return found
 
     def _not_told(self) -> InconclusiveError:
         return InconclusiveError(f"{self.t!r} reads its input by digits whose steps can be told apart")

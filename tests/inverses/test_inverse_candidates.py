@@ -71,3 +71,16 @@ def test_pieces_that_overlap_are_not_cut() -> None:
     pieces = [face(t, X, read.path, by_number=False) for read in normalise(t)]
     with pytest.raises(InconclusiveError, match="do not overlap"):
         cut(pieces, [4, 6], t.facts)
+
+
+def test_a_missing_digit_is_not_found_by_a_floor_that_has_it() -> None:
+    x = sl.tensor((sl.dim("W", min=1), 3), name="x")
+    y = sl.reshape(x, (3, x.shape[0] / 3, 3))
+    y = sl.pad(y, [(2, 2), (0, 0), (2, 0)], mode="reflect")
+    y = sl.repeat(sl.pad(y, [(0, 1), (1, 0), (0, 0)], mode="symmetric"), 2, 0)
+    try:
+        undo = sl.inverse(y)
+    except sl.InconclusiveError:
+        return
+    a = np.arange(18).reshape(6, 3)
+    np.testing.assert_array_equal(sl.interpret(undo(y), a), a)
