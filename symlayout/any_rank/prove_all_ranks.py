@@ -238,7 +238,7 @@ def _without_places(half: Any) -> Any:
     if "pairs" not in half:
         return half
     pairs = [{key: part for key, part in pair.items() if key not in ("before", "after")} for pair in half["pairs"]]
-    return sealed({**half, "pairs": pairs})
+    return sealed({**{key: part for key, part in half.items() if key != "text"}, "pairs": pairs})
 
 
 def _form(slots: Iterable[Slot]) -> list[Any]:

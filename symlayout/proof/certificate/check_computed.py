@@ -24,6 +24,7 @@ from symlayout.proof.certificate.checker.schema import check_claim, size
 from symlayout.proof.certificate.checker.sizes import EVALUATED, POINT, check_point
 from symlayout.proof.certificate.claim import Claim
 from symlayout.proof.certificate.computed_claims import (
+    ClaimText,
     ComputedClaims,
     function_of,
     is_one_expression,
@@ -60,6 +61,7 @@ def refusal_of_computed(certificate: Any, left: Mapping[str, Tensor], right: Map
             left, right = with_functions_outermost(left), with_functions_outermost(right)
         nodes = nodes_of(left.values()), nodes_of(right.values())
         claims = ComputedClaims(facts)
+        text = ClaimText(claims, [{id(node): k for k, node in enumerate(side)} for side in nodes])
         for number, pair in enumerate(certificate["pairs"]):
             a, b = nodes[0][pair["before"]], nodes[1][pair["after"]]
             order, way = tuple(pair["order"]), _way(pair["box"], pair["law"])
@@ -79,6 +81,7 @@ def refusal_of_computed(certificate: Any, left: Mapping[str, Tensor], right: Map
                 for two, shown in zip(way.places.claims(), pair["bijection"]["is_one"], strict=True):
                     if reason := _other(claims.movement(*two), shown):
                         return f"pair {number}: {reason}"
+            text.add(why)
             claims.add(number, why, order)
         if certificate["laws"] != sorted(
             {*laws_of_pairs(certificate["pairs"]), *used, *([SIGNED_ZERO] if bare else [])}
@@ -89,6 +92,9 @@ def refusal_of_computed(certificate: Any, left: Mapping[str, Tensor], right: Map
         for name, t in left.items():
             if reason := _other(claims.movement(t, right[name]), certificate["outputs"][name]):
                 return f"output {name}: {reason}"
+        text.end(left, right)
+        if dumps(text.data) != dumps(certificate["text"]):
+            return "the values and what they read are others"
         if "point" in certificate:
             views = [view for pair in certificate["pairs"] for view in pair["views"]]
             _check_point(certificate, [*views, *certificate["outputs"].values()])

@@ -3,7 +3,8 @@
 Two computed values are one if their function is one and each view of the first is that view of the second.  Views are
 movement, from inputs and from other computed values.  In the claims each computed value after stands as an input of
 its own, ``value k`` for pair number k, and the value before that equals it stands as that input with its axes permuted.
-Where both sides of a view's claim are then the same operations of the same inputs, None stands for its certificate.
+The text says of both sides which values are in pairs, of which functions, and what they read.  Where both sides of a
+view's claim are then the same operations of the same inputs, None stands for its certificate.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from symlayout.errors import InconclusiveError
 from symlayout.proof.certificate.checker.schema import sealed
 from symlayout.proof.certificate.claim import Claim
 from symlayout.proof.certificate.computed_claims import (
+    ClaimText,
     ComputedClaims,
     function_of,
     is_one_expression,
@@ -97,6 +99,7 @@ def certify_computed(
         raise InconclusiveError("the proof has a certificate: it compares values at some coordinates only")
     places = [{id(node): k for k, node in enumerate(nodes_of(side.values()))} for side in (left, right)]
     claims = ComputedClaims(facts)
+    text = ClaimText(claims, places)
     pairs: list[dict[str, Any]] = []
     for (_, _, order), why in known.known.items():
         if why is None or id(why.a) not in places[0] or id(why.b) not in places[1] or claims.join(why):
@@ -104,6 +107,9 @@ def certify_computed(
         in_order = list(order) == sorted(order)  # a view in another order is shown, so that the order can be checked
         show_view = _shown if brief or in_order else _shown_in_full
         views = [show_view(sides, brief=brief) for sides in claims.views(why, order)]
+        if not in_order and not any(views):
+            raise InconclusiveError("the proof has a certificate: no view shows in which order the axes are")
+        text.add(why)
         claims.add(len(pairs), why, order)
         groups = None if why.way.groups is None else [list(group) for group in why.way.groups]
         pairs.append(
@@ -123,9 +129,10 @@ def certify_computed(
             pairs[-1]["bijection"] = {"number": why.way.number, "is_one": shown}
     show = _shown if brief else _shown_in_full
     outputs = {name: show(claims.movement(t, right[name])) for name, t in left.items()}
+    text.end(left, right)
     zeros = [SIGNED_ZERO] if rewritten.get("without_added_zeros") else []
     needed = sorted({*laws_of_pairs(pairs), *laws, *zeros})
-    return sealed({"pairs": pairs, "outputs": outputs, "laws": needed, **rewritten})
+    return sealed({"pairs": pairs, "outputs": outputs, "laws": needed, "text": text.data, **rewritten})
 
 
 def _shown(sides: tuple[Tensor, Tensor, Facts, Any], *, brief: bool = True) -> dict[str, Any] | None:

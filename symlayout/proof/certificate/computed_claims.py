@@ -26,6 +26,7 @@ from symlayout.proof.folds import merged
 from symlayout.proof.pull_functions import moved, pulled
 from symlayout.tensors.chain import Tensor
 
+VALUE = "value "  # before the number of a pair: what stands for its values in claims
 _MOST_AXES = 5  # of a constant whose permutations are tried
 
 
@@ -58,7 +59,7 @@ class ComputedClaims:
             self._stand(b, _permuted(moved, (*order, *range(a.batch, b.rank))))
             return
         if not self.has(b):
-            self._stand(b, _opaque(b, f"value {number}"))
+            self._stand(b, _opaque(b, f"{VALUE}{number}"))
         moved = (_joined_box if back else _split_box)(self._stand_ins[id(b)], a, a.batch, boxes)
         stand_in = _permuted(moved, (*_inverse(order), *range(a.batch, a.rank)))
         if not self.has(a):
@@ -77,6 +78,21 @@ class ComputedClaims:
                 yield self.movement(_split_box(v, turned, a.batch, why.way), turned)
             else:
                 yield self.movement(v, _split_box(turned, v, a.batch, why.way))
+
+    def read_by(self, view: Tensor, numbers: Mapping[int, int]) -> list[int | str]:
+        """Return what a view reads: of values in pairs their numbers, and the names that claims have for other leaves.
+
+        *numbers* has the number of each value by its ``id``.  The leaves have something that stands for them already.
+        """
+        found: set[int | str] = set()
+        for x in view.leaves_read():
+            stand_ins = self._stand_ins[id(x)].leaves() if self.has(x) else [x]
+            keys = {leaf.key for leaf in stand_ins}
+            if id(x) in numbers and all(key.startswith(VALUE) for key in keys):
+                found.add(numbers[id(x)])
+            else:  # the number after a dot is one of the process
+                found |= {x.name if "." in key else key for key in keys}
+        return sorted(found, key=lambda each: (isinstance(each, str), each))
 
     def movement(self, left: Tensor, right: Tensor) -> tuple[Tensor, Tensor, Facts, Any]:
         """Return the claim that two movements are equal: both sides, facts and element type."""
@@ -112,6 +128,35 @@ class ComputedClaims:
         for a in constants:
             if not self.has(a) and (order := _permutation(a, b)) is not None:
                 self._stand(a, _permuted(self._stand_ins[id(b)], order))
+
+
+class ClaimText:
+    """What a certificate says of both sides: the function of each value in a pair, its batch, and what its views read.
+
+    Attributes
+    ----------
+    data : pair of dict
+        For the side before and the one after ``values``, ``[number, function, rank of the batch, reads of each view]``,
+        and ``outputs``, what each output reads, by its name: see `ComputedClaims.read_by`.
+    """
+
+    def __init__(self, claims: ComputedClaims, places: Sequence[Mapping[int, int]]) -> None:
+        self._claims, self._places = claims, places
+        self._values: tuple[dict[int, Any], dict[int, Any]] = {}, {}
+        self.data: list[dict[str, Any]] = []
+
+    def add(self, why: Pair) -> None:
+        """Add both values of a pair, whose views have claims already."""
+        for made, places, t in zip(self._values, self._places, (why.a, why.b), strict=True):
+            if places[id(t)] not in made:
+                reads = [self._claims.read_by(v, places) for v in t.inputs]
+                made[places[id(t)]] = [places[id(t)], function_of(t), t.batch, reads]
+
+    def end(self, left: Mapping[str, Tensor], right: Mapping[str, Tensor]) -> None:
+        """Add the outputs, which have claims already."""
+        for made, places, side in zip(self._values, self._places, (left, right), strict=True):
+            outputs = {name: self._claims.read_by(side[name], places) for name in left}
+            self.data.append({"values": [made[number] for number in sorted(made)], "outputs": outputs})
 
 
 def with_functions_outermost(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:

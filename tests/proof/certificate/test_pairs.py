@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -136,3 +137,53 @@ def test_pairs_are_checked_without_the_models() -> None:
     assert not is_sealed(c)
     with pytest.raises(Refused):
         check_pairs(c)
+
+
+def _edited(value: Any) -> list[Any]:
+    if isinstance(value, bool):
+        return [not value]
+    if isinstance(value, int):
+        return [value - 1, value + 1, value + 2]
+    if isinstance(value, str):
+        return ["", f"{value}x"]
+    if isinstance(value, list):
+        return [*([value[::-1]] if value != value[::-1] else []), *([value[:-1], [*value, value[-1]]] if value else [])]
+    return []
+
+
+def _places(value: Any) -> Any:
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in items:
+        if key not in ("views", "proof", "seal", "claim", "point", "evaluated"):
+            yield value, key
+            yield from _places(item)
+
+
+X, W = sl.tensor("N, C", dtype="float32", name="x"), sl.tensor("C, K", dtype="float32", name="w")
+CLAIMS = {
+    "elementwise": lambda op, t: (
+        t(op.sub(op.exp(op.relu(t(X))), op.abs(t(X)))),
+        op.sub(op.exp(op.relu(X)), op.abs(X)),
+    ),
+    "a fold": lambda op, t: (op.reduce_max(t(X), axes=[0], keepdims=0), op.reduce_max(X, axes=[1], keepdims=0)),
+    "products": lambda op, t: (t(op.mat_mul(op.relu(X), W)), op.mat_mul(t(W), t(op.relu(X)))),
+}
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_each_number_and_name_that_a_certificate_states_is_bound_to_its_proof(name: str) -> None:
+    """Without its sides, too: a checked proof says which values are equal, in which order, and of which function."""
+    good = json.loads(json.dumps(sl.prove_equal(*CLAIMS[name](sl.onnx, sl.transpose)).certificate))
+    assert sl.check(good)
+    count, accepted = 0, []
+    for part in ("pairs", "outputs", "laws", "text"):
+        for number, (holder, key) in enumerate(_places(good[part])):
+            for new in _edited(holder[key]):
+                forged = copy.deepcopy(good)
+                holder, key = list(_places(forged[part]))[number]
+                old, holder[key] = holder[key], new
+                count += 1
+                if new != old and sl.check(resealed(forged)):
+                    accepted.append((part, number, key, old, new))
+    assert count > 30
+    assert not accepted

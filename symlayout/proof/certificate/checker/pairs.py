@@ -1,7 +1,10 @@
 """The pairs of computed values in a certificate: each is what it says, and is proved by earlier pairs.
 
-In the claims ``value k`` stands for both values of pair number *k*.  Where the values are in two models or chains, and
-whether the function has operands that trade places, only these tell (`symlayout.proof.certificate.check_computed`).
+In the claims ``value k`` stands for both values of pair number *k*.  The text of the certificate says of both sides
+which values there are, by number, with their functions, batches and what their views read.  The pairs prove what it
+says: each has the function of both of its values, and its claims read what these do.  Whether two models or chains have
+these values, and whether the function has operands that trade places, only they tell
+(`symlayout.proof.certificate.check_computed`).
 """
 
 from __future__ import annotations
@@ -11,7 +14,17 @@ from json import dumps
 from typing import Any
 
 from symlayout.proof.certificate.checker.polynomials import Refused
-from symlayout.proof.certificate.checker.schema import Kind, anything, check_claim, index, items, name, optional, row
+from symlayout.proof.certificate.checker.schema import (
+    Kind,
+    anything,
+    check_claim,
+    index,
+    items,
+    members,
+    name,
+    optional,
+    row,
+)
 
 _VALUE = "value "
 
@@ -22,10 +35,12 @@ def check_pairs(certificate: dict[str, Any]) -> None:
     pairs = certificate["pairs"]
     for number, pair in enumerate(pairs):
         _check_form(pair, number)
-        for shown in pair["views"]:
+        if pair["order"] != sorted(pair["order"]) and not any(pair["views"]):
+            raise Refused(f"pair {number}: no view shows that its axes have the order {pair['order']}")
+        for place, shown in enumerate(pair["views"]):
             if shown is not None:
                 domain = _check_claim(shown, number, domain)
-                _check_order(shown["claim"], pair, number)
+                _check_order(shown["claim"], pair, number, place)
     for shown in certificate["outputs"].values():
         if shown is not None:
             domain = _check_claim(shown, len(pairs), domain)
@@ -36,6 +51,8 @@ def check_pairs(certificate: dict[str, Any]) -> None:
         raise Refused(f"a pair needs the law {min(laws - set(certificate['laws']))}")
     if len({(pair["before"], pair["after"]) for pair in pairs if "before" in pair}) < sum("before" in p for p in pairs):
         raise Refused("two pairs are about the same values")
+    if "text" in certificate or any("before" in pair or "after" in pair for pair in pairs):
+        _Text(certificate).check()
 
 
 def _check_form(pair: dict[str, Any], number: int) -> None:
@@ -75,9 +92,11 @@ def _check_claim(shown: dict[str, Any], number: int, domain: Any) -> Any:
     return own
 
 
-def _check_order(claim: dict[str, Any], pair: dict[str, Any], number: int) -> None:
-    """Refuse a view of the value after that is not in the order of the axes that the pair has."""
+def _check_order(claim: dict[str, Any], pair: dict[str, Any], number: int, number_of_view: int) -> None:
+    """Refuse other axes than those of the batch and the box of the pair, and the value after in another order."""
     order = pair["order"]
+    if number_of_view == 0 and len(claim["nodes"][claim["right"]]["shape"]) != len(order) + len(pair["box"][0]):
+        raise Refused(f"pair {number}: its first view does not have the axes of its batch and its box")
     if order == sorted(order) or pair["box"][2]:
         return
     for each in _moves(claim["nodes"], claim["right"]):
@@ -111,9 +130,100 @@ def _moves(nodes: list[Any], number: int) -> Iterator[list[int]]:
         number = node["inputs"][case["source"]]
 
 
+class _Text:
+    """What a certificate says of both sides, beside its pairs and their claims."""
+
+    def __init__(self, certificate: dict[str, Any]) -> None:
+        self.pairs, self.outputs = certificate["pairs"], certificate["outputs"]
+        self.sides = certificate["text"]
+        row(_SIDE, _SIDE)(self.sides, "text")
+        self.values: list[dict[int, Any]] = [{each[0]: each[1:] for each in side["values"]} for side in self.sides]
+        self.same: dict[Any, Any] = {}  # values and pairs that stand for one value
+        for number, pair in enumerate(self.pairs):
+            for k, key in enumerate(_KEYS):
+                self._join(f"{_VALUE}{number}", (k, pair[key]))
+
+    def _one(self, each: Any) -> Any:
+        while each in self.same:
+            each = self.same[each]
+        return each
+
+    def _join(self, a: Any, b: Any) -> None:
+        a, b = self._one(a), self._one(b)
+        if a != b:
+            self.same[a] = b
+
+    def check(self) -> None:
+        """Refuse a text that says something else than the pairs prove."""
+        for k, key in enumerate(_KEYS):
+            listed = [each[0] for each in self.sides[k]["values"]]
+            if listed != sorted({pair[key] for pair in self.pairs}):
+                raise Refused(f"the values {key} are not those of the pairs")
+            if self.sides[k]["outputs"].keys() != self.outputs.keys():
+                raise Refused(f"the outputs {key} are others")
+        for number, pair in enumerate(self.pairs):
+            place, made = f"pair {number}", [self.values[k][pair[key]] for k, key in enumerate(_KEYS)]
+            if any([function, batch] != [pair["function"], len(pair["order"])] for function, batch, _ in made):
+                raise Refused(f"{place}: its values have another function or batch")
+            reads = [views for _, _, views in made]
+            if any(len(views) != len(pair["views"]) for views in reads):
+                raise Refused(f"{place}: its values have another number of operands")
+            if pair["swapped"]:
+                reads[0] = reads[0][::-1]
+            for shown, *two in zip(pair["views"], *reads, strict=True):
+                self._check_reads(shown, two, place)
+        for name_, shown in self.outputs.items():
+            self._check_reads(shown, [side["outputs"][name_] for side in self.sides], f"output {name_}")
+
+    def _check_reads(self, shown: Any, two: list[Any], place: str) -> None:
+        """Refuse a claim whose sides read other values than the text says; without one, both read the same."""
+        said = [{self._one((k, each) if type(each) is int else each) for each in reads} for k, reads in enumerate(two)]
+        claim = None if shown is None else shown["claim"]
+        for k, side in enumerate(("left", "right")):
+            found = said[1] if claim is None else {*map(self._named, _inputs_read(claim["nodes"], claim[side]))}
+            if said[k] != found:
+                raise Refused(f"{place}: the text says that it reads other values")
+
+    def _named(self, label: str) -> Any:
+        """Return the value that an input of a claim stands for, or its name without the number that a claim adds."""
+        return self._one(label if label.startswith(_VALUE) or "." not in label else label.rpartition(".")[0])
+
+
+def _inputs_read(nodes: list[Any], number: int) -> set[str]:
+    """Return the names of the inputs whose elements a node reads."""
+    found, seen, waiting = set[str](), set[int](), [number]
+    while waiting:
+        if (k := waiting.pop()) not in seen:
+            seen.add(k)
+            if "input" in nodes[k]:
+                found.add(nodes[k]["input"])
+            else:
+                waiting += [nodes[k]["inputs"][case["source"]] for case in nodes[k]["cases"]]
+    return found
+
+
+def _read(value: Any, place: str) -> None:
+    (index if type(value) is int else name)(value, place)
+
+
+def _reads(value: Any, place: str) -> None:
+    items(_read)(value, place)
+    if value != sorted({*value}, key=lambda each: (type(each) is str, each)):
+        raise Refused(f"{place}: what a view reads is not listed in order")
+
+
+def _outputs(value: Any, place: str) -> None:
+    if type(value) is not dict:
+        raise Refused(f"{place}: {value!r:.80} are no outputs")
+    for each in value.values():
+        _reads(each, place)
+
+
 def _flag(value: Any, place: str) -> None:
     if type(value) is not bool:
         raise Refused(f"{place}: {value!r:.80} is neither true nor false")
 
 
 _BOX: Kind = row(items(index), optional(items(row(index, index))), _flag, items(index))
+_KEYS = ("before", "after")
+_SIDE: Kind = members(values=items(row(index, row(name, name), index, items(_reads))), outputs=_outputs)
