@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from symlayout.algebra.facts import Facts, Requirement
-from symlayout.algebra.polynomial import Extent, names_of, product, symbol
+from symlayout.algebra.facts import Facts
+from symlayout.algebra.polynomial import product
 from symlayout.deadlines import within
 from symlayout.equivalence.data_extents import (
     dims_of_inputs,
-    made_again,
     other_data,
     proof_of,
     with_data_as_shown,
     with_one_data,
-    with_unread_origins,
 )
 from symlayout.equivalence.frontier import Frontier, parted_at
+from symlayout.equivalence.joint_models import PARTIAL, joint_models, matched_names
 from symlayout.equivalence.replay import Replay
 from symlayout.equivalence.run_models import TwoRuns
 from symlayout.equivalence.unknown_ranks import ShapedValues, Values, with_handles, without_ranks
 from symlayout.equivalence.valid_sizes import Domain, demanded_beyond, facts_of, refused_after
 from symlayout.equivalence.verification import ModelClaim, ModelWitness, OutputProofs, Verification, with_matched
-from symlayout.errors import LEFT_OUT, FormatError, InconclusiveError, ShapeError, SymlayoutError, one_line, shortened
+from symlayout.errors import InconclusiveError, ShapeError, SymlayoutError
 from symlayout.language import sympy_bridge
 from symlayout.language.sympy_bridge import symbol_of
 from symlayout.maps.index_ranges import ranges_of
@@ -38,7 +36,6 @@ from symlayout.proof.attempts import DEFAULT_BUDGET, FIRST_EFFORT, pairs_known
 from symlayout.proof.certificate.check_computed import refusal_of_computed
 from symlayout.proof.congruence import Congruence
 from symlayout.proof.counterexample import Witness, inputs_drawn, sample
-from symlayout.proof.idle_functions import without_idle_functions
 from symlayout.proof.laws import LAWS, SIGNED_ZERO, check_laws
 from symlayout.proof.points import is_empty, point_of
 from symlayout.proof.prove import under_signed_zero
@@ -127,7 +124,7 @@ def _verified(
     models: tuple[Values, Values], laws: Sequence[str], by_position: bool, budget: int, *, run: bool, advise: bool
 ) -> Verification:
     before, after = map(with_handles, models)
-    joint = _joined(before, after, by_position)
+    joint = joint_models(before, after, by_position)
     left, right, again = joint.left, joint.right, joint.again
     right, made, renamed_at = with_one_data(left, right)
     values = left, right
@@ -136,7 +133,7 @@ def _verified(
     if made:
         again = again[0], {**made, **{key: made.get(id(t), t) for key, t in again[1].items()}}
     proofs: dict[str, Proof] = {}
-    name_after = dict(_matched("output", before.outputs, after.outputs, by_position))
+    name_after = dict(matched_names("output", before.outputs, after.outputs, by_position))
     decided, others = dict(left), dict(right)
     origins = [{n: t for n, t in side.items() if n not in before.outputs} for side in values]
     while decided and (refused := refused_after({**origins[0], **decided}, {**origins[1], **others}, decided)):
@@ -195,7 +192,7 @@ def _verified(
             (runs[0], runs[1]), before, after, left, right, again[0], facts, reading, proofs, by_position
         )
     if witness is not None and len(runs) == len(models):
-        name_of_input = dict(_matched("input", before.inputs, after.inputs, by_position))
+        name_of_input = dict(matched_names("input", before.inputs, after.inputs, by_position))
         found = replace(found, replay=Replay((runs[0], runs[1]), name_of_input, name_after))
     return _with_region(replace(found, witness=witness), known, (before, after), again, (left, right), facts)
 
@@ -242,7 +239,7 @@ def _at_a_point(proof: Proof, left: Tensor, right: Tensor, values: Mapping[str, 
 
 def _partial_of(side: Mapping[str, Tensor], outputs: Container[str]) -> dict[str, Tensor]:
     """Return the values of one side that may not be valid for all elements of what they read, by the names there."""
-    return {name: t for name, t in side.items() if name.startswith(_PARTIAL) and name not in outputs}
+    return {name: t for name, t in side.items() if name.startswith(PARTIAL) and name not in outputs}
 
 
 def _matched_partial(
@@ -267,94 +264,6 @@ def _matched_partial(
     return found, proofs, ""
 
 
-@dataclass(frozen=True, slots=True)
-class JointModels:
-    """Two models over one set of inputs.
-
-    Attributes
-    ----------
-    left, right : dict of str to Tensor
-        The outputs by the names before.  Before these stand values that bring in extents that depend on data, that
-        state what the models demand of the sizes, or that may not be valid for all elements of what they read.
-    again : pair of dict
-        The values that had to be made again for that, by ``id`` of the values of the models.
-    stated : tuple of relations
-        What one model states of dims that the other one leaves open.
-    """
-
-    left: dict[str, Tensor]
-    right: dict[str, Tensor]
-    again: tuple[dict[int, Tensor], dict[int, Tensor]]
-    stated: tuple[Any, ...]
-
-
-def _joined(before: ShapedValues, after: ShapedValues, by_position: bool) -> JointModels:
-    """Return both models over one set of inputs."""
-    pairs = _matched("output", before.outputs, after.outputs, by_position)
-    inputs = _matched("input", before.inputs, after.inputs, by_position)
-    outputs = {name: before.outputs[name] for name, _ in pairs}, {name: after.outputs[other] for name, other in pairs}
-    left, right = (
-        with_unread_origins(_with_demands(side, model), model.tensors)
-        for side, model in zip(outputs, (before, after), strict=True)
-    )
-    left = {**_stated_after(before, after, inputs), **left}
-    found = _over_one_set_of_inputs(before, after, inputs, left, right)
-    for side, made in zip((found.left, found.right), found.again, strict=True):
-        demanding = {name: t for name, t in side.items() if name.startswith(_DEMAND) and name not in before.outputs}
-        plain = {name: t for name, t in side.items() if name not in demanding}
-        busy, changed = without_idle_functions(plain)
-        made |= {key: changed.get(id(t), t) for key, t in made.items()} | changed
-        lost = {name: t for name, t in plain.items() if not busy[name].facts.includes(t.facts)}
-        side.clear()
-        side |= {**demanding, **_named_apart(_DEMAND, lost.values(), {*demanding, *plain}), **busy}
-    return found
-
-
-_DEMAND, _PARTIAL = "demand ", "partial "
-
-
-def _stated_after(before: ShapedValues, after: ShapedValues, inputs: list[tuple[str, str]]) -> dict[str, Tensor]:
-    """Return a value without elements that demands what the names and bounds of dims after say of extents before.
-
-    These are sizes that the reader of the model after knows nothing else of, so other ones are left out.
-    """
-    found: dict[str, Extent] = {}
-    facts = Facts()
-    for name, other in inputs:
-        a, b = before.inputs[name], after.inputs[other]
-        for e, n in zip(a.extents, b.extents, strict=False):
-            if (dim := _plain_dim(b, n)) is None:
-                continue
-            facts.merge(a.facts)
-            facts.require_zero(found.setdefault(dim, e) - e, LEFT_OUT, other)
-            known = b.facts.dims[dim]
-            for end, _ in known.limits(facts.reduce(e)):
-                facts.require_nonnegative(end, LEFT_OUT, other)
-            if known.multiple_of != 1:
-                facts.divide(e, known.multiple_of, LEFT_OUT, other)
-    if not facts.requirements:
-        return {}
-    return {f"{_DEMAND}stated": Tensor("stated", None, (0,), facts, key=f"{_DEMAND}stated")}
-
-
-def _with_demands(outputs: dict[str, Tensor], model: ShapedValues) -> dict[str, Tensor]:
-    """Return *outputs*, after the inputs and values that have more dims, or demand more of the sizes, than these do."""
-    partial = _named_apart(_PARTIAL, model.partial, outputs)
-    seen = {id(t.facts) for t in outputs.values()}
-    found: list[Tensor] = []
-    for t in reversed([*model.inputs.values(), *model.demanding]):
-        if id(t.facts) not in seen and not any(o.facts.includes(t.facts) for o in (*outputs.values(), *found)):
-            found.append(t)
-        seen.add(id(t.facts))
-    return {**_named_apart(_DEMAND, found, outputs), **partial, **outputs}
-
-
-def _named_apart(stem: str, values: Iterable[Tensor], taken: Container[str]) -> dict[str, Tensor]:
-    """Return values by names that begin with *stem* and are not *taken*."""
-    names = (name for name in (f"{stem}{k}" for k in itertools.count()) if name not in taken)
-    return {name: t for t, name in zip(values, names, strict=False)}
-
-
 def check_models(
     certificate: Any, before: Values | str | os.PathLike[str], after: Values | str | os.PathLike[str]
 ) -> str:
@@ -376,7 +285,7 @@ def check_models(
         A file is no model.
     """
     before, after = (with_handles(_read(m) if isinstance(m, str | os.PathLike) else m) for m in (before, after))
-    joint = _joined(before, after, by_position=before.outputs.keys() != after.outputs.keys())
+    joint = joint_models(before, after, by_position=before.outputs.keys() != after.outputs.keys())
     left, right = joint.left, joint.right
     try:
         data = certificate.get("data", [])
@@ -460,88 +369,6 @@ def _read(path: str | os.PathLike[str]) -> Values:
     return model
 
 
-def _matched(
-    what: str, left: Mapping[str, Tensor], right: Mapping[str, Tensor], by_position: bool
-) -> list[tuple[str, str]]:
-    """Return the names before and after of what the models share."""
-    if by_position:
-        if len(left) != len(right):
-            raise FormatError(f"the models have {len(left)} and {len(right)} {what}s, which are matched by position")
-        return list(zip(left, right, strict=True))
-    if what == "input":
-        return [(name, name) for name in left if name in right] + _spare(left, right)
-    if left.keys() != right.keys():
-        apart = ", ".join(sorted(left.keys() ^ right.keys()))
-        raise FormatError(f"{what} {one_line(apart, 200)} is in one model only\n  help: match them by position")
-    return [(name, name) for name in left]
-
-
-def _spare(left: Mapping[str, Tensor], right: Mapping[str, Tensor]) -> list[tuple[str, str]]:
-    """Raise for an input that only one model has, if the other one may have it by another name."""
-    before, after = [n for n in left if n not in right], [n for n in right if n not in left]
-    if before and after:
-        raise FormatError(
-            f"input {shortened(before[0])!r} is called {shortened(after[0])!r} after\n  help: match them by position"
-        )
-    return []
-
-
-def _over_one_set_of_inputs(
-    before: ShapedValues,
-    after: ShapedValues,
-    inputs: list[tuple[str, str]],
-    left: dict[str, Tensor],
-    right: dict[str, Tensor],
-) -> JointModels:
-    """Return values of both models over the same inputs.
-
-    Dims of an input that have two names are one dim; a dim that is a number in the other model is that number.
-    """
-    here: dict[str, Extent] = {}
-    there: dict[str, Extent] = {}
-    renamed = False
-    for name, other in inputs:
-        a, b = before.inputs[name], after.inputs[other]
-        kinds = before.unknown.get(name), after.unknown.get(other)
-        if kinds[0] != kinds[1]:
-            was, becomes = (k or f"tensor of rank {t.rank}" for t, k in zip((a, b), kinds, strict=True))
-            raise ShapeError(f"input {name} is a {was} before and a {becomes} after", "size_mismatch")
-        if a.rank != b.rank:
-            raise ShapeError(f"input {name} has rank {a.rank} before and {b.rank} after", "size_mismatch")
-        renamed |= a.key != b.key
-        for axis, (e, n) in enumerate(zip(a.extents, b.extents, strict=True)):
-            if e == n:
-                continue
-            if (dim := _plain_dim(b, n)) is not None:
-                there.setdefault(dim, e)
-            elif isinstance(n, int) and (dim := _plain_dim(a, e)) is not None and here.setdefault(dim, n) == n:
-                continue
-            else:
-                ends = f"{a.facts.spell(e)} before and {b.facts.spell(n)} after"
-                raise ShapeError(f"axis {axis} of input {name} is {ends}", "size_mismatch")
-    if not (here or there or renamed):
-        return JointModels(left, right, ({}, {}), ())
-    bound, made = made_again(left, {}, here)
-    leaves: dict[str, Tensor] = {}
-    for name, other in inputs:
-        leaf = before.inputs[name]
-        leaves[after.inputs[other].key] = made.get(id(leaf), leaf.bind(here))
-    moved, others = made_again(right, leaves, there)
-    known = {name: t.facts for t in before.inputs.values() for name in t.facts.dims}
-    equations = ((known[name], Requirement("", "zero", symbol(name) - number)) for name, number in here.items())
-    stated = tuple(sympy_bridge.to_relation(r, facts) for facts, r in equations)
-    return JointModels(bound, moved, (made, others), stated)
-
-
-def _plain_dim(t: Tensor, e: Extent) -> str | None:
-    """Return the name of the dim that an extent is; None if it is anything else."""
-    names = names_of(e)
-    if len(names) != 1 or str(e) not in names:
-        return None
-    (name,) = names
-    return name if name in t.facts.dims else None
-
-
 def _model_witness(
     found: Witness,
     name: str,
@@ -590,11 +417,11 @@ def _when_run(
     """Return where outputs that are not decided differ when both models run, and note that in *proofs*."""
     facts = facts.fork()
     inputs = {}
-    for name, other in _matched("input", before.inputs, after.inputs, by_position):
+    for name, other in matched_names("input", before.inputs, after.inputs, by_position):
         t = before.inputs[name]
         inputs[name] = made.get(id(t), t), other
         facts.merge(inputs[name][0].facts)
-    names = _matched("output", before.outputs, after.outputs, by_position)
+    names = matched_names("output", before.outputs, after.outputs, by_position)
     open_ = {
         name: (left[name], other)
         for name, other in names

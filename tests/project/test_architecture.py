@@ -113,6 +113,7 @@ def matches(name: str, patterns: str) -> bool:
 ROOMS = [line.partition(":")[0].strip() for line in block("rooms")]
 FACADE = "symlayout.facade"
 MOST_MODULES = 20
+MOST_LINES = 680
 
 
 def room(name: str) -> int:
@@ -171,6 +172,11 @@ def test_what_is_registered_for_the_facade_is_there() -> None:
 def test_no_folder_has_too_many_modules() -> None:
     counts = Counter(file.parent for folder in PACKAGES.values() for file in folder.rglob("*.py"))
     assert {folder.name: n for folder, n in counts.items() if n > MOST_MODULES} == {}
+
+
+def test_no_module_is_too_long() -> None:
+    lengths = {name: len(file.read_text(encoding="utf-8").splitlines()) for name, file in MODULES.items()}
+    assert {name: n for name, n in lengths.items() if n > MOST_LINES} == {}
 
 
 @pytest.mark.parametrize("rule", [line for line in block("rules") if " imports only: " in line])

@@ -1,0 +1,187 @@
+"""Two models over one set of inputs, with what each demands of the sizes."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from symlayout.algebra.facts import Facts, Requirement
+from symlayout.algebra.polynomial import Extent, names_of, symbol
+from symlayout.equivalence.data_extents import made_again, with_unread_origins
+from symlayout.equivalence.unknown_ranks import ShapedValues
+from symlayout.errors import LEFT_OUT, FormatError, ShapeError, one_line, shortened
+from symlayout.language import sympy_bridge
+from symlayout.proof.idle_functions import without_idle_functions
+from symlayout.tensors.chain import Tensor
+
+DEMAND, PARTIAL = "demand ", "partial "
+"""How the names of values begin that state demands, and of those that may not be valid for all elements."""
+
+
+@dataclass(frozen=True, slots=True)
+class JointModels:
+    """Two models over one set of inputs.
+
+    Attributes
+    ----------
+    left, right : dict of str to Tensor
+        The outputs by the names before.  Before these stand values that bring in extents that depend on data, that
+        state what the models demand of the sizes, or that may not be valid for all elements of what they read.
+    again : pair of dict
+        The values that had to be made again for that, by ``id`` of the values of the models.
+    stated : tuple of relations
+        What one model states of dims that the other one leaves open.
+    """
+
+    left: dict[str, Tensor]
+    right: dict[str, Tensor]
+    again: tuple[dict[int, Tensor], dict[int, Tensor]]
+    stated: tuple[Any, ...]
+
+
+def joint_models(before: ShapedValues, after: ShapedValues, by_position: bool) -> JointModels:
+    """Return both models over one set of inputs."""
+    pairs = matched_names("output", before.outputs, after.outputs, by_position)
+    inputs = matched_names("input", before.inputs, after.inputs, by_position)
+    outputs = {name: before.outputs[name] for name, _ in pairs}, {name: after.outputs[other] for name, other in pairs}
+    left, right = (
+        with_unread_origins(_with_demands(side, model), model.tensors)
+        for side, model in zip(outputs, (before, after), strict=True)
+    )
+    left = {**_stated_after(before, after, inputs), **left}
+    found = _over_one_set_of_inputs(before, after, inputs, left, right)
+    for side, made in zip((found.left, found.right), found.again, strict=True):
+        demanding = {name: t for name, t in side.items() if name.startswith(DEMAND) and name not in before.outputs}
+        plain = {name: t for name, t in side.items() if name not in demanding}
+        busy, changed = without_idle_functions(plain)
+        made |= {key: changed.get(id(t), t) for key, t in made.items()} | changed
+        lost = {name: t for name, t in plain.items() if not busy[name].facts.includes(t.facts)}
+        side.clear()
+        side |= {**demanding, **named_apart(DEMAND, lost.values(), {*demanding, *plain}), **busy}
+    return found
+
+
+def _stated_after(before: ShapedValues, after: ShapedValues, inputs: list[tuple[str, str]]) -> dict[str, Tensor]:
+    """Return a value without elements that demands what the names and bounds of dims after say of extents before.
+
+    These are sizes that the reader of the model after knows nothing else of, so other ones are left out.
+    """
+    found: dict[str, Extent] = {}
+    facts = Facts()
+    for name, other in inputs:
+        a, b = before.inputs[name], after.inputs[other]
+        for e, n in zip(a.extents, b.extents, strict=False):
+            if (dim := plain_dim(b, n)) is None:
+                continue
+            facts.merge(a.facts)
+            facts.require_zero(found.setdefault(dim, e) - e, LEFT_OUT, other)
+            known = b.facts.dims[dim]
+            for end, _ in known.limits(facts.reduce(e)):
+                facts.require_nonnegative(end, LEFT_OUT, other)
+            if known.multiple_of != 1:
+                facts.divide(e, known.multiple_of, LEFT_OUT, other)
+    if not facts.requirements:
+        return {}
+    return {f"{DEMAND}stated": Tensor("stated", None, (0,), facts, key=f"{DEMAND}stated")}
+
+
+def _with_demands(outputs: dict[str, Tensor], model: ShapedValues) -> dict[str, Tensor]:
+    """Return *outputs*, after the inputs and values that have more dims, or demand more of the sizes, than these do."""
+    partial = named_apart(PARTIAL, model.partial, outputs)
+    seen = {id(t.facts) for t in outputs.values()}
+    found: list[Tensor] = []
+    for t in reversed([*model.inputs.values(), *model.demanding]):
+        if id(t.facts) not in seen and not any(o.facts.includes(t.facts) for o in (*outputs.values(), *found)):
+            found.append(t)
+        seen.add(id(t.facts))
+    return {**named_apart(DEMAND, found, outputs), **partial, **outputs}
+
+
+def named_apart(stem: str, values: Iterable[Tensor], taken: Container[str]) -> dict[str, Tensor]:
+    """Return values by names that begin with *stem* and are not *taken*."""
+    names = (name for name in (f"{stem}{k}" for k in itertools.count()) if name not in taken)
+    return {name: t for t, name in zip(values, names, strict=False)}
+
+
+def matched_names(
+    what: str, left: Mapping[str, Tensor], right: Mapping[str, Tensor], by_position: bool
+) -> list[tuple[str, str]]:
+    """Return the names before and after of what the models share."""
+    if by_position:
+        if len(left) != len(right):
+            raise FormatError(f"the models have {len(left)} and {len(right)} {what}s, which are matched by position")
+        return list(zip(left, right, strict=True))
+    if what == "input":
+        return [(name, name) for name in left if name in right] + _spare(left, right)
+    if left.keys() != right.keys():
+        apart = ", ".join(sorted(left.keys() ^ right.keys()))
+        raise FormatError(f"{what} {one_line(apart, 200)} is in one model only\n  help: match them by position")
+    return [(name, name) for name in left]
+
+
+def _spare(left: Mapping[str, Tensor], right: Mapping[str, Tensor]) -> list[tuple[str, str]]:
+    """Raise for an input that only one model has, if the other one may have it by another name."""
+    before, after = [n for n in left if n not in right], [n for n in right if n not in left]
+    if before and after:
+        raise FormatError(
+            f"input {shortened(before[0])!r} is called {shortened(after[0])!r} after\n  help: match them by position"
+        )
+    return []
+
+
+def _over_one_set_of_inputs(
+    before: ShapedValues,
+    after: ShapedValues,
+    inputs: list[tuple[str, str]],
+    left: dict[str, Tensor],
+    right: dict[str, Tensor],
+) -> JointModels:
+    """Return values of both models over the same inputs.
+
+    Dims of an input that have two names are one dim; a dim that is a number in the other model is that number.
+    """
+    here: dict[str, Extent] = {}
+    there: dict[str, Extent] = {}
+    renamed = False
+    for name, other in inputs:
+        a, b = before.inputs[name], after.inputs[other]
+        kinds = before.unknown.get(name), after.unknown.get(other)
+        if kinds[0] != kinds[1]:
+            was, becomes = (k or f"tensor of rank {t.rank}" for t, k in zip((a, b), kinds, strict=True))
+            raise ShapeError(f"input {name} is a {was} before and a {becomes} after", "size_mismatch")
+        if a.rank != b.rank:
+            raise ShapeError(f"input {name} has rank {a.rank} before and {b.rank} after", "size_mismatch")
+        renamed |= a.key != b.key
+        for axis, (e, n) in enumerate(zip(a.extents, b.extents, strict=True)):
+            if e == n:
+                continue
+            if (dim := plain_dim(b, n)) is not None:
+                there.setdefault(dim, e)
+            elif isinstance(n, int) and (dim := plain_dim(a, e)) is not None and here.setdefault(dim, n) == n:
+                continue
+            else:
+                ends = f"{a.facts.spell(e)} before and {b.facts.spell(n)} after"
+                raise ShapeError(f"axis {axis} of input {name} is {ends}", "size_mismatch")
+    if not (here or there or renamed):
+        return JointModels(left, right, ({}, {}), ())
+    bound, made = made_again(left, {}, here)
+    leaves: dict[str, Tensor] = {}
+    for name, other in inputs:
+        leaf = before.inputs[name]
+        leaves[after.inputs[other].key] = made.get(id(leaf), leaf.bind(here))
+    moved, others = made_again(right, leaves, there)
+    known = {name: t.facts for t in before.inputs.values() for name in t.facts.dims}
+    equations = ((known[name], Requirement("", "zero", symbol(name) - number)) for name, number in here.items())
+    stated = tuple(sympy_bridge.to_relation(r, facts) for facts, r in equations)
+    return JointModels(bound, moved, (made, others), stated)
+
+
+def plain_dim(t: Tensor, e: Extent) -> str | None:
+    """Return the name of the dim that an extent is; None if it is anything else."""
+    names = names_of(e)
+    if len(names) != 1 or str(e) not in names:
+        return None
+    (name,) = names
+    return name if name in t.facts.dims else None
