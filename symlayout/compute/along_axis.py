@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from symlayout.compute.demands import chosen_from
 from symlayout.compute.elementwise import same_extents
 from symlayout.compute.reductions import wide
 from symlayout.ops.axes import expand_dims, moveaxis
@@ -133,13 +134,14 @@ def index_of_extreme(x: Array, axes: Axes, largest: bool, last: bool) -> Array:
 
 
 def arg_extreme(x: Tensor, axis: int, *, largest: bool, last: bool, keepdims: bool) -> Tensor:
-    """Return the index of an extreme along *axis*.
+    """Return the index of an extreme along *axis*, which has an element.
 
     >>> import symlayout as sl
     >>> arg_extreme(sl.tensor("N, C", name="x"), 0, largest=True, last=False, keepdims=False).shape
     (C,)
     """
     body = Body("index_of_extreme", index_of_extreme, (("largest", largest), ("last", last)), over=True)
+    x = chosen_from(x, [axis], [n for k, n in enumerate(x.shape) if k != axis])
     made = compute(body, [_last(x, axis)], batch=x.rank - 1, dtype=np.int64)
     return expand_dims(made, axis) if keepdims else made
 

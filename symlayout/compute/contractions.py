@@ -11,7 +11,7 @@ import numpy as np
 
 from symlayout.algebra.polynomial import Extent, product
 from symlayout.compute.scalars import is_narrow
-from symlayout.errors import ShapeError
+from symlayout.errors import LEFT_OUT, ShapeError
 from symlayout.ops.axes import expand_dims
 from symlayout.ops.broadcast import joint_extents
 from symlayout.ops.pad import pad
@@ -132,6 +132,9 @@ class Spatial:
         Whether such a window may start in the pads at the end.
     unfit : str
         The kind of the requirement that a window fits.
+    cropped : str
+        The kind of the requirement that windows of ``"SAME_UPPER"`` and ``"SAME_LOWER"`` reach the last element; if it
+        is empty, the last elements may be in no window.
     """
 
     strides: tuple[Any, ...]
@@ -140,6 +143,7 @@ class Spatial:
     ceil: bool = False
     outside: bool = False
     unfit: str = "infeasible"
+    cropped: str = ""
 
     def windows(self, x: Operand, extents: Sequence[Extent], kernel: Sequence[Extent]) -> list[AxisWindows]:
         """Return the windows along each axis.
@@ -147,17 +151,22 @@ class Spatial:
         Raises
         ------
         ShapeError
-            ``infeasible``, or *unfit*, if a window does not fit, ``block_lt_1`` for a stride or dilation below 1.
+            ``infeasible``, or *unfit*, if a window does not fit, *cropped* if windows end too early, ``block_lt_1`` for
+            a stride or dilation below 1, ``left_out`` for windows without elements.
         """
         found = []
         for k, (n, size) in enumerate(zip(extents, kernel, strict=True)):
             s, d = x.extent(self.strides[k], "strides"), x.extent(self.dilations[k], "dilations")
             x.require(s - 1, "block_lt_1", "stride {} is below 1", s)
             x.require(d - 1, "block_lt_1", "dilation {} is below 1", d)
+            x.require(size - 1, LEFT_OUT, "the window has extent {} on spatial axis {}", size, k)
             reach = d * (size - 1) + 1
             if isinstance(self.pads, str) and self.pads != "VALID":
                 count = x.floor_div(n + s - 1, s)
-                added = x.maximum((count - 1) * s + reach - n, 0)
+                short = (count - 1) * s + reach - n
+                if self.cropped and not x.facts.nonnegative(reach - s):
+                    x.require(short, self.cropped, "windows leave out {} elements of spatial axis {}", -short, k)
+                added = x.maximum(short, 0)
                 less = x.floor_div(added, 2)
                 begin = less if self.pads == "SAME_UPPER" else added - less
                 if self.ceil and self.outside:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from math import prod
 from typing import Any
 
-from symlayout.errors import ShapeError, shown
+from symlayout.errors import LEFT_OUT, ShapeError, shown
 from symlayout.ops.broadcast import broadcast_to
 from symlayout.tensors.apply_operation import core_operation
 from symlayout.tensors.chain import Tensor
@@ -37,6 +38,50 @@ def demanding(x: Tensor, what: str, equal: Pairs = (), at_least: Pairs = (), kin
     """
     same, above = _open(equal, what, kind, least=False), _open(at_least, what, kind, least=True)
     return demanded(x, what, same, above, kind) if same or above else x
+
+
+def nonempty(x: Tensor, axes: Iterable[int] | None = None) -> Tensor:
+    """Return *x*, where none of these *axes* is empty: all axes if none are given.
+
+    The standard does not say what the operation is without elements, and runtimes refuse it: such sizes are left out.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> nonempty(sl.tensor("N, C, 3"), [1, 2]).requires
+    (C >= 1,)
+    """
+    extents = [x.shape[k] for k in (range(x.rank) if axes is None else axes)]
+    return demanding(x, "an axis has extent {}, at least {} is read", at_least=[(n, 1) for n in extents], kind=LEFT_OUT)
+
+
+def chosen_from(x: Tensor, axes: Iterable[int], places: Sequence[Any]) -> Tensor:
+    """Return *x*, whose *axes* have an element each, from which as many are chosen as a value of shape *places* has.
+
+    None is chosen for sure if *places* may be empty: then an empty axis may be valid, and such sizes are left out.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> N, K = sl.dims("N K")
+    >>> chosen_from(sl.tensor((N, 3)), [0, 1], (K,)).requires
+    (N >= 1,)
+    """
+    extents = [x.shape[k] for k in axes]
+    if all(_is_number(n) and n >= 1 for n in extents):
+        return x
+    return chosen(x, tuple(extents), tuple(places))
+
+
+@core_operation
+def chosen(x: Operand, extents: Sequence[Any], places: Sequence[Any]) -> Declared:
+    """Return *x* itself, with the requirements of `chosen_from`."""
+    count = x.extent(prod(places))
+    kind = "bad_axis" if x.facts.nonnegative(count - 1) else LEFT_OUT
+    for e in extents:
+        n = x.extent(e)
+        x.require(n - 1, kind, "{} elements are chosen of an axis of extent {}", count, n)
+    return index_map(x.shape, lambda *o: o)
 
 
 def spread(x: Tensor, shape: Sequence[Any]) -> Tensor:

@@ -116,11 +116,9 @@ class Evaluation:
                 news.append(r)
         if news:
             self.demands[name] = tuple(news)
-            if beyond := tuple(r for r in news if r.kind == LEFT_OUT):
-                self.assumed[name] = beyond
+            if left_out := tuple(r for r in news if r.kind == LEFT_OUT):
+                self.assumed[name] = left_out
             self.demanded_by[name] = value
-        if left_out := tuple(r for r in news if r.kind == LEFT_OUT):
-            self.assumed[name] = left_out
 
     def tensor(self, value: Value, name: str = "constant") -> Tensor:
         """Return a value as a tensor: arrays become constants, or functions of the shapes that show their dims."""
@@ -407,7 +405,11 @@ class Evaluation:
             self.undeclared = error
             return None
         except SymlayoutError as error:
+<<<<<<< HEAD
             if later or getattr(error, "kind", None) in ("unknown_rank", LEFT_OUT):
+=======
+            if later or getattr(error, "kind", None) in ("unknown_rank", LEFT_OUT):  # the latter has another meaning
+>>>>>>> c916c650 (Pools, norms, extremes, gathers, resizes, pads, convolutions and quantisation demand what runtimes do; a sweep compares the sizes of nodes with onnxruntime)
                 return None
             error.add_note(f"in: {where}")
             raise

@@ -50,6 +50,7 @@ from symlayout.tensors.input_tensor import tensor
 if TYPE_CHECKING:
     from onnx import GraphProto, NodeProto, TensorProto
 
+_PARTS_ARE_STATED = 18  # since this version, Split has no equal parts without their number
 MAX_NODES = 50_000  # plus the inputs
 
 _RENAMED = {"Pad": {"value": "constant_value"}}  # attributes with another name in an older version
@@ -265,6 +266,8 @@ class OnnxEvaluation(Evaluation):
         if node.op_type == "Cast" and "to" in found:
             found["to"] = dtype_of(found["to"], str(node))
         if node.op_type == "Split" and len(node.inputs) < 2 and not {"split", "num_outputs"} & found.keys():
+            if node.version >= _PARTS_ARE_STATED:
+                raise FormatError(f"neither split nor num_outputs is given\n  in: {node}")
             found["split"] = self._equal_parts(node, found)
         return found
 

@@ -18,7 +18,7 @@ Arrays = Mapping[str, Array]
 # what a message says if the runtime lacks something, and the model may be a good one
 _LACKS = ("NOT_IMPLEMENTED", "NotImplemented", "under development", "No implementation", "not supported", "unsupported",
           "No Op registered", "unable to load", "bad_alloc", "MemoryError", "not implemented",
-          "MLDataType", "No corresponding Numpy type")  # fmt: skip
+          "mode only supports", "MLDataType", "No corresponding Numpy type")  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

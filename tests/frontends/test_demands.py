@@ -51,7 +51,7 @@ ROWS: dict[str, tuple[Callable[[], sl.Tensor], str, list[str]]] = {
     "scales by group": (
         lambda: ONNX.group_normalization(x("N, 4, H"), x("a", "s"), x("4", "t"), num_groups=2),
         "(N, 4, H)",
-        ["Eq(a, 4)"],
+        ["N >= 1", "H >= 1", "Eq(a, 4)"],
     ),
     "one channel without an axis": (
         lambda: ONNX.batch_normalization(x("N"), *(x(name, name) for name in "abcd")),
@@ -82,7 +82,31 @@ ROWS: dict[str, tuple[Callable[[], sl.Tensor], str, list[str]]] = {
     "places that are taken back": (
         lambda: ONNX.max_unpool(x("N, 2, H"), i("N, 2, J"), kernel_shape=[2], strides=[2]),
         "(N, 2, 2*H)",
-        ["Eq(H, J)"],
+        ["Eq(H, J)", "H >= 1"],
+    ),
+    "an extreme": (lambda: ONNX.arg_max(x("N, C"), axis=1), "(N, 1)", ["C >= 1"]),
+    "places of an axis": (lambda: ONNX.gather(x("N, 5"), i("k")), "(k, 5)", ["N >= 1"]),
+    "places of elements": (lambda: ONNX.gather_elements(x("N, 5"), i("k, 5")), "(k, 5)", ["N >= 1"]),
+    "a number in a list": (lambda: ONNX.top_k(x("9"), i("k"))[0], "(k.0,)", ["Eq(k, 1)", "k.0 <= 9"]),
+    "images of a pool": (
+        lambda: ONNX.max_pool(x("N, C, H"), [3], auto_pad="SAME_UPPER"),
+        "(N, C, H)",
+        ["C >= 1", "H >= 1"],
+    ),
+    "images that are pooled": (lambda: ONNX.global_average_pool(x("N, C, H")), "(N, C, 1)", ["C >= 1", "H >= 1"]),
+    "an axis that is normalised": (lambda: ONNX.layer_normalization(x("N, C"), x("1", "s")), "(N, C)", ["C >= 1"]),
+    "an axis that becomes longer": (lambda: ONNX.resize(x("N, C"), sizes=[3], axes=[1]), "(N, 3)", ["C >= 1"]),
+    "the statistics of a batch": (
+        lambda: ONNX.batch_normalization(x("N, 3"), *(x(name, name) for name in "abcd"), training_mode=1, outputs=3)[0],
+        "(N, 3)",
+        [*(f"Eq({name}, 3)" for name in "abcd"), "N >= 1"],
+    ),
+    "scales of blocks": (
+        lambda: ONNX.dequantize_linear(
+            sl.tensor("N, 5", "uint8", "x"), x("a, c", "s"), sl.tensor("b, d", "uint8", "z"), block_size=2
+        ),
+        "(a, 5)",
+        ["Eq(a, N)", "Eq(c, 3)", "Eq(b, a)", "Eq(d, 3)"],
     ),
     "heads that share keys": (
         lambda: ONNX.attention(x("B, H, S, 8", "q"), x("B, 4, T, 8", "k"), x("B, 4, T, E", "v")),
@@ -208,6 +232,24 @@ def test_sizes_that_do_not_fit_are_excluded(name: str) -> None:
         (lambda: ONNX.resize(x("N, 4"), [0, 1], [1, 2], coordinate_transformation_mode=CROP), "length_mismatch"),
         (lambda: ONNX.resize(x("N, 4"), [], [1, 2], coordinate_transformation_mode=CROP), "length_mismatch"),
         (lambda: ONNX.quantize_linear(x("N"), x("3", "s")), "bad_axis"),
+        (lambda: ONNX.quantize_linear(x("N"), x("1", "s"), output_dtype=1), "attr_dtype"),
+        (lambda: ONNX.dequantize_linear(x("N"), x("1", "s"), output_dtype=7), "attr_dtype"),
+        (lambda: ONNX.conv(x("N, 2, 8"), x("4, 2, 3", "w"), auto_pad="VALID", pads=[0, 0]), "attr_range"),
+        (lambda: ONNX.max_pool(x("N, 2, 8"), [2], auto_pad="VALID", pads=[0]), "length_mismatch"),
+        (lambda: ONNX.max_pool(x("N, 2, 8"), [2], pads=[2, 0]), "not_declared"),
+        (lambda: ONNX.max_pool(x("N, 2, 8"), [0]), "not_declared"),
+        (
+            lambda: ONNX.batch_normalization(x("N, 3"), *(x("3", name) for name in "abcd"), training_mode=1),
+            "attr_range",
+        ),
+        (lambda: ONNX.gather_nd(x("N, 3"), i("k, 1"), batch_dims=-1), "attr_range"),
+        (lambda: ONNX.top_k(x("9"), None, k=0), "attr_range"),
+        (lambda: ONNX.resize(x("N, 4"), sizes=[2, 2], antialias=1), "not_declared"),
+        (lambda: ONNX.resize(x("N, 4"), scales=[1, 2], keep_aspect_ratio_policy="not_larger"), "bad_mode"),
+        (lambda: ONNX.conv_transpose(x("N, 2, 8"), x("2, 4, 3", "w"), output_padding=[1]), "not_declared"),
+        (lambda: sl.op("onnx:Mod-13")(x("N"), x("N", "y")), "attr_range"),
+        (lambda: sl.op("onnx:Pad-18")(x("N"), [1, 1], mode="wrap"), "attr_range"),
+        (lambda: sl.op("onnx:Flatten-9")(x("N, 3"), axis=-1), "attr_range"),
         (lambda: ONNX.max_roi_pool(x("N, C, H, W"), x("R, 5", "r"), [2, -1]), "infeasible"),
         (lambda: ONNX.scatter_nd(x("4, 5"), i("3, 2"), x("2", "u")), "size_mismatch"),
         (lambda: ONNX.scatter_nd(x("4, 5"), i("3, 1"), x("3", "u")), "size_mismatch"),

@@ -69,8 +69,8 @@ def test_an_equation_in_a_model_is_a_sum_of_products(tmp_path: Path) -> None:
         (lambda x, i: sl.onnx.gather(x, i, axis=1), [np.zeros((2, 3)), np.zeros((0,), np.int64)], (2, 0)),
         (
             lambda x, w: sl.onnx.conv_transpose(x, w, strides=(2,), auto_pad="SAME_UPPER"),
-            [np.ones((1, 1, 4)), np.ones((1, 1, 1))],
-            (1, 1, 7),
+            [np.ones((1, 1, 4)), np.ones((1, 1, 2))],
+            (1, 1, 8),
         ),
     ],
 )
@@ -91,11 +91,14 @@ def test_pads_that_are_computed_count_where_they_are_asked_to() -> None:
     assert sl.interpret(y, x).tolist() == [[[0.5, 1.0, 1.0]]]
 
 
-def test_computed_pads_are_never_negative_where_windows_lie_apart() -> None:
-    x = np.arange(1, 9, dtype=np.float32).reshape(1, 1, 8)
+def test_sizes_at_which_computed_pads_would_be_negative_are_left_out() -> None:
+    x = np.arange(1, 6, dtype=np.float32).reshape(1, 1, 5)
     for mode in ("SAME_UPPER", "SAME_LOWER"):
         y = sl.onnx.average_pool(sl.tensor("N, C, H", "float32", name="x"), (1,), auto_pad=mode, strides=(4,))
         assert sl.interpret(y, x).tolist() == [[[1.0, 5.0]]]
+        with pytest.raises(sl.ShapeError, match="windows leave out 3 elements") as caught:
+            y.subs({"H": 8})
+        assert caught.value.kind == "left_out"
 
 
 def test_products_of_int32_wrap_as_in_the_reference() -> None:
@@ -155,6 +158,6 @@ def test_integers_have_no_infinity_that_clip_takes_away() -> None:
 
 def test_a_pool_requires_that_its_window_fits() -> None:
     y = sl.onnx.lp_pool(sl.tensor("N, C, H", name="x"), (3,), dilations=(3,))
-    assert [str(r) for r in y.requires] == ["H >= 7"]
+    assert [str(r) for r in y.requires] == ["C >= 1", "H >= 7"]
     with pytest.raises(sl.ShapeError, match="a window of 7 does not fit 6 elements"):
         y.subs({"H": 6})

@@ -12,6 +12,7 @@ import numpy as np
 
 from symlayout.compute import scalars, trace
 from symlayout.compute.elementwise import common_dtype, elementwise
+from symlayout.errors import ShapeError
 from symlayout.frontends.onnx.operator import operator, snake_case
 from symlayout.tensors.attribute_key import kept_by_attributes
 from symlayout.tensors.chain import Tensor
@@ -224,6 +225,16 @@ def clip(input: Tensor, min: Tensor | None = None, max: Tensor | None = None) ->
     if max is not None:
         input = elementwise(Body("Min", trace.smaller, symmetric=True), input, max, dtype=dtype)
     return input
+
+
+@operator(
+    "Mod-10", "Mod-13", example=("N, 1; C", "", "(N, C)"), kinds="attr_range", about=_ABOUT, allowed={"fmod": (0, 1)}
+)
+def mod_13(A: Tensor, B: Tensor, fmod: int = 0) -> Tensor:
+    """Return the remainder of each element, as until opset 27: that of floats has the sign of the dividend."""
+    if A.dtype is not None and A.dtype.kind not in "iu" and not fmod:
+        raise ShapeError("fmod is 0, for floats it has to be 1", "attr_range")
+    return apply("Mod", A, B, fmod=fmod)
 
 
 @operator("Where", example=("N, 1; C; 1", "", "(N, C)"), any_rank=True)

@@ -8,7 +8,7 @@ import numpy as np
 
 from symlayout.compute import along_axis
 from symlayout.compute import gather as core
-from symlayout.compute.demands import demanding
+from symlayout.compute.demands import chosen_from, demanding
 from symlayout.compute.whole import room_of, scattered_cache, whole
 from symlayout.errors import ShapeError
 from symlayout.frontends import attributes
@@ -31,7 +31,8 @@ def gather(data: Tensor, indices: Tensor | Any, axis: Any = 0) -> Tensor:
         if (moved := core.take(data, array, along)) is not None:
             return moved
         indices = array
-    return core.gather_runtime(data, as_tensor("Gather", "indices", indices), along)
+    places = as_tensor("Gather", "indices", indices)
+    return core.gather_runtime(chosen_from(data, [along], places.shape), places, along)
 
 
 def _integers(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -46,14 +47,20 @@ def _integers(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 def gather_elements(data: Tensor, indices: Tensor, axis: Any = 0) -> Tensor:
     """Return the element of *data* at the coordinate of each index, with the index in place of that on *axis*."""
     (along,) = attributes.axes("axis", axis, require_rank("GatherElements", data, 1))
-    return core.gather_elements(data, indices, along)
+    return core.gather_elements(chosen_from(data, [along], indices.shape), indices, along)
 
 
 @operator("GatherND", example=("N, C, H; M, 2", "", "(M, H)"), kinds=f"{_KINDS}, unknown_rank", about=_INDICES)
 def gather_nd(data: Tensor, indices: Tensor, batch_dims: Any = 0) -> Tensor:
     """Return slices of *data* at the coordinates that the last axis of *indices* has."""
-    require_rank("GatherND", data, 1)
-    return core.gather_nd(data, indices, attributes.constant("batch_dims", batch_dims))
+    rank, first = require_rank("GatherND", data, 1), attributes.constant("batch_dims", batch_dims)
+    if first < 0:
+        raise ShapeError(f"batch_dims is {first}, it has to be at least 0", "attr_range")
+    require_rank("GatherND", indices, 1)
+    *places, count = indices.shape
+    if isinstance(count, int):
+        data = chosen_from(data, range(first, min(first + count, rank)), places)
+    return core.gather_nd(data, indices, first)
 
 
 _SCAN = {"axis": "Negative ones count from the end."}

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from symlayout.compute import contractions
-from symlayout.errors import ShapeError
+from symlayout.compute.demands import demanding
+from symlayout.errors import LEFT_OUT, ShapeError
 from symlayout.frontends.onnx.elementwise import apply
 from symlayout.frontends.onnx.operator import operator
 from symlayout.frontends.onnx.types import cast_to, quantize_linear
@@ -32,7 +33,7 @@ def mat_mul_integer(
     A: Tensor, B: Tensor, a_zero_point: Tensor | None = None, b_zero_point: Tensor | None = None
 ) -> Tensor:
     """Return the matrix product of *A* and *B* minus their zero points, in int32."""
-    rows = None if a_zero_point is None else _of_rows(a_zero_point, A)
+    rows = None if a_zero_point is None else _of_rows(_one(a_zero_point), A)
     columns = None if b_zero_point is None else _of_columns(b_zero_point, B)
     return contractions.matmul(_shifted(A, rows), _shifted(B, columns))
 
@@ -68,6 +69,18 @@ def _of_columns(point: Tensor, x: Tensor) -> Tensor:
     return squeeze(point, 0) if point.rank == 1 and (x.rank == 1 or point.shape == (1,)) else point
 
 
+def _one(p: Tensor) -> Tensor:
+    """Return a scale or zero point that is one number where its shape is not known: runtimes have none for each row."""
+    return demanding(p, "{} numbers, not {}", [(n, 1) for n in p.shape if not isinstance(n, int)], kind=LEFT_OUT)
+
+
+def _like(zero: Tensor, scale: Tensor) -> Tensor:
+    """Return zero points of which there are as many as scales."""
+    if zero.rank != scale.rank:
+        return demanding(zero, "{} zero points or scales, not {}", [(n, 1) for n in (*zero.shape, *scale.shape)])
+    return demanding(zero, "{} zero points, {} scales", list(zip(zero.shape, scale.shape, strict=True)))
+
+
 def _rescaled(y: Tensor, scales: tuple[Tensor, Tensor], y_scale: Tensor, y_zero_point: Tensor) -> Tensor:
     scale = apply("Mul", *(cast_to(s, np.dtype(np.float32)) for s in scales))
     real = apply("Mul", cast_to(y, np.dtype(np.float32)), scale)
@@ -87,6 +100,11 @@ def q_linear_mat_mul(
     y_zero_point: Tensor,
 ) -> Tensor:
     """Return the matrix product of quantised tensors, quantised."""
+    a_scale, y_scale = _one(a_scale), _one(y_scale)
+    a_zero_point, b_zero_point, y_zero_point = (
+        _like(zero, scale)
+        for zero, scale in ((a_zero_point, a_scale), (b_zero_point, b_scale), (y_zero_point, y_scale))
+    )
     made = contractions.matmul(_shifted(a, _of_rows(a_zero_point, a)), _shifted(b, _of_columns(b_zero_point, b)))
     scales = _of_rows(a_scale, a), _of_columns(b_scale, b)
     return _rescaled(made, scales, *(squeeze(p, 0) if p.shape == (1,) else p for p in (y_scale, y_zero_point)))

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from symlayout.compute import along_axis, normalization, reductions
-from symlayout.compute.demands import demanding, spread
+from symlayout.compute.demands import demanding, nonempty, spread
 from symlayout.compute.normalization import normalized
+from symlayout.errors import ShapeError
 from symlayout.frontends import attributes
 from symlayout.frontends.onnx.element_types import of_number
 from symlayout.frontends.onnx.elementwise import apply
@@ -109,18 +110,24 @@ def batch_normalization(
     if not attributes.flag("spatial", spatial):
         raise NotDeclaredError("spatial is 0: parameters of each element are not supported")
     training = attributes.flag("training_mode", training_mode)
+    if outputs != (3 if training else 1):
+        raise ShapeError(f"there are {outputs} outputs, {'training has 3' if training else 'one is due'}", "attr_range")
     mean, variance = input_mean, input_var
+    for p in (scale, B, mean, variance):
+        require_rank("a parameter by channel", p, 1, 1)
+        X = demanding(X, "there are {} numbers for {} channels", [(p.shape[0], X.shape[1])])
     if training:
         axes = [k for k in range(X.rank) if k != 1]
+        X = nonempty(X, axes)
         mean = reductions.reduced(X, axes, reductions.mean, keepdims=False)
         centred = apply("Sub", X, expand_dims(mean, list(range(1, X.rank - 1))) if X.rank > 2 else mean)
         variance = reductions.reduced(apply("Mul", centred, centred), axes, reductions.mean, keepdims=False)
         mean, variance = (cast_to(s, like.dtype) for s, like in ((mean, input_mean), (variance, input_var)))
     y = normalization.batch_norm(X, scale, B, mean, variance, float(epsilon))
-    if outputs == 1:
+    if not training:
         return y
     kept = [(input_mean, mean), (input_var, variance)]
-    return [y, *(_blend(old, new, float(momentum)) for old, new in kept)][:outputs]
+    return [y, *(_blend(old, new, float(momentum)) for old, new in kept)]
 
 
 @operator(
@@ -181,6 +188,7 @@ def _by_channel(parameter: Tensor, count: Any) -> Tensor:
 def _grouped(X: Tensor, num_groups: Any, epsilon: float) -> tuple[Tensor, int]:
     rank = require_rank("GroupNormalization", X, 2)
     groups = attributes.constant("num_groups", num_groups)
+    X = nonempty(X)
     n, c, *spatial = X.shape
     each = c // groups if isinstance(c, int) and c % groups == 0 else c / groups
     split = reshape(X, (n, groups, each, *spatial))
@@ -237,6 +245,7 @@ def layer_normalization(
     rank = require_rank("LayerNormalization", X, 1)
     (first,) = attributes.axes("axis", axis, rank)
     axes, given = range(first, rank), (("epsilon", float(epsilon)),)
+    X = nonempty(X, axes)
     y = apply("Mul", along_axis.along(X, axes, normalized, given), spread(Scale, X.shape))
     if B is not None:
         y = apply("Add", y, spread(B, X.shape))
@@ -255,6 +264,7 @@ def rms_normalization(X: Tensor, scale: Tensor, axis: Any = -1, epsilon: float =
     rank = require_rank("RMSNormalization", X, 1)
     (first,) = attributes.axes("axis", axis, rank)
     given = (("epsilon", float(epsilon)),)
+    X = nonempty(X, range(first, rank))
     made = along_axis.along(X, range(first, rank), normalization.root_mean_square_normalized, given)
     return apply("Mul", made, spread(scale, X.shape))
 

@@ -11,7 +11,7 @@ import numpy as np
 from symlayout.compute import resample as core
 from symlayout.compute import sampling
 from symlayout.compute.contractions import Spatial
-from symlayout.compute.demands import demanding
+from symlayout.compute.demands import chosen_from, demanding
 from symlayout.compute.whole import cosine_window, fourier, mel_weights, room_of, short_time_fourier, whole
 from symlayout.errors import LEFT_OUT, ShapeError, shown
 from symlayout.frontends import attributes
@@ -78,6 +78,7 @@ def resize(
     parts = None if roi is None else known("roi", roi).reshape(-1).tolist()
     if coordinate_transformation_mode == "tf_crop_and_resize" and parts is not None and len(parts) != 2 * len(along):
         raise ShapeError(f"roi has {len(parts)} values for {len(along)} axes, not 2 for each", "length_mismatch")
+    _check_modes(mode, antialias, exclude_outside, scales, keep_aspect_ratio_policy)
     extents, factors = _extents(X, along, scales, sizes, keep_aspect_ratio_policy)
     if coordinate_transformation_mode == "tf_crop_and_resize" and any(e is None for e in parts or ()):
         shape = [extents[along.index(axis)] if axis in along else e for axis, e in enumerate(X.shape)]
@@ -94,10 +95,23 @@ def resize(
         if same and coordinate_transformation_mode != "tf_crop_and_resize":
             continue
         own = list(given)
+        X = X if factors[k] is not None else chosen_from(X, [axis], [extents[k]])
         if coordinate_transformation_mode == "tf_crop_and_resize" and parts:
             own.append(("roi", (float(parts[k]), float(parts[k + len(along)]))))
         X = _resized(X, axis, extents[k], factors[k], own)
     return X
+
+
+def _check_modes(mode: str, antialias: Any, exclude_outside: Any, scales: Any, policy: str) -> None:
+    """Refuse combinations of attributes that the standard excludes, and those that it says nothing of."""
+    attributes.choice("keep_aspect_ratio_policy", policy, ("stretch", "not_larger", "not_smaller"))
+    if scales is not None and policy != "stretch":
+        raise ShapeError(f"scales are given, and keep_aspect_ratio_policy is {shown(policy)}", "bad_mode")
+    smooth = attributes.flag("antialias", antialias)
+    if smooth and mode == "nearest":
+        raise NotDeclaredError("antialias has no meaning with mode nearest")
+    if attributes.flag("exclude_outside", exclude_outside) and mode != "cubic" and not (smooth and mode == "linear"):
+        raise NotDeclaredError(f"exclude_outside has no meaning with mode {mode}")
 
 
 def _unless_empty(value: Any) -> Any:
@@ -121,7 +135,6 @@ def _extents(X: Tensor, along: list[int], scales: Any, sizes: Any, policy: str) 
     extents = dims_of("sizes", sizes)
     if len(extents) != len(along):
         raise ShapeError(f"sizes has {len(extents)} values for {len(along)} axes", "length_mismatch")
-    attributes.choice("keep_aspect_ratio_policy", policy, ("stretch", "not_larger", "not_smaller"))
     if policy == "stretch":
         return extents, [None] * len(along)
     if not all(isinstance(n, int) and n for n in (*extents, *(X.shape[a] for a in along))):
@@ -382,11 +395,22 @@ def max_unpool(
     X = demanding(X, "an extent of {}, and {} of the places", list(zip(X.shape, I.shape, strict=True)))
     kernel = attributes.vector("kernel_shape", kernel_shape, rank)
     way = spatial_of(rank, "NOTSET", None, pads, strides)
+    for name, values in (("kernel_shape", kernel), ("strides", way.strides)):
+        if any(isinstance(n, int) and n < 1 for n in values):
+            raise ShapeError(f"{name} are {shown(values)}, each is at least 1", "block_lt_1")
     shape: list[Any] = list(X.shape[:2])
     for n, k, s, (begin, end) in zip(X.shape[2:], kernel, way.strides, way.pads, strict=True):
         shape.append((n - 1) * s + k - begin - end)
+    X = demanding(X, "the result has an extent of {}, not {}", at_least=[(n, 1) for n in shape[2:]])
     if output_shape is not None:
-        shape = dims_of("output_shape", output_shape)
+        whole_shape = dims_of("output_shape", output_shape)
+        if len(whole_shape) != X.rank:
+            raise ShapeError(f"output_shape has {len(whole_shape)} values for {X.rank} axes", "length_mismatch")
+        if is_known(output_shape):
+            same = list(zip(whole_shape[:2], shape[:2], strict=True))
+            larger = list(zip(whole_shape[2:], shape[2:], strict=True))
+            X = demanding(X, "output_shape has an extent of {}, not {}", same, larger)
+        shape = whole_shape
     given = [("kernel", kernel), ("strides", way.strides), ("pads", way.pads)]
     xs = [X, I, room_of(shape)]
     return whole("max_unpool", xs, shape, function=sampling.max_unpool, attributes=given, dtype=X.dtype)

@@ -7,7 +7,7 @@ from typing import Any
 
 from symlayout.errors import ShapeError
 from symlayout.frontends import attributes
-from symlayout.frontends.onnx.operator import movement
+from symlayout.frontends.onnx.operator import AT_LEAST_0, movement, operator
 from symlayout.frontends.rank import require_rank
 from symlayout.frontends.registry import AttributeNameError
 from symlayout.ops.axes import expand_dims
@@ -122,6 +122,19 @@ def flatten(input: Tensor, axis: Any = 1) -> Tensor:
         raise ShapeError(f"axis {cut} is out of range for rank {rank}", "bad_axis")
     cut += rank if cut < 0 else 0
     return core_reshape(input, [math.prod(input.shape[:cut]), math.prod(input.shape[cut:])])
+
+
+@operator(
+    "Flatten-1",
+    "Flatten-9",
+    example=("N, C, H, W", "axis=1", "(N, C*H*W)"),
+    kinds="attr_dtype, bad_axis, overflow",
+    allowed={"axis": AT_LEAST_0},
+)
+def flatten_9(input: Tensor, axis: Any = 1) -> Tensor:
+    """Return *input* as a matrix, as until opset 10: *axis* counts from the first one."""
+    made: Tensor = flatten(input, axis)
+    return made
 
 
 @movement("Unsqueeze")

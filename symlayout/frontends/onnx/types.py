@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from symlayout.frontends import attributes
 from symlayout.frontends.onnx.element_types import of_number
 from symlayout.frontends.onnx.elementwise import apply, several
 from symlayout.frontends.onnx.operator import AT_LEAST_0, as_tensor, operator
+from symlayout.frontends.registry import NotDeclaredError
 from symlayout.ops.reshape import reshape
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.computation import compute
@@ -93,6 +95,8 @@ def quantize_linear(
             raise ShapeError(f"output_dtype is {dtype}, the zero point has {y_zero_point.dtype}", "attr_dtype")
         dtype = y_zero_point.dtype
     dtype = dtype or np.dtype(np.uint8)
+    if dtype.kind in "bfc" or dtype.name == "bfloat16" or dtype.itemsize > 2:
+        raise ShapeError(f"output_dtype is {dtype}, which is no type of quantised values", "attr_dtype")
     given: list[tuple[str, Any]] = [("to", dtype), ("saturate", attributes.flag("saturate", saturate))]
     if precision:
         given.append(("precision", of_number("precision", precision)))
@@ -118,6 +122,8 @@ def dequantize_linear(
 ) -> Tensor:
     """Return ``(x - x_zero_point) * x_scale``."""
     dtype = of_number("output_dtype", output_dtype) if output_dtype else None
+    if dtype is not None and not (dtype.name == "bfloat16" or (dtype.kind == "f" and dtype.itemsize <= 4)):
+        raise ShapeError(f"output_dtype is {dtype}, which is no type of real values", "attr_dtype")
     given = (("to", dtype),) if dtype is not None else ()
     parameters = [x_scale] if x_zero_point is None else [x_scale, x_zero_point]
     block = attributes.constant("block_size", block_size)
@@ -131,16 +137,34 @@ def _fitting(x: Tensor, parameters: list[Tensor], axis: Any, block: int) -> tupl
 
     If *x* does not have the axis, there is one for all elements.
     """
-    if all(p.extents in ((), (1,)) for p in parameters):
+    single = all(p.extents in ((), (1,)) for p in parameters)
+    if block and single:
+        raise NotDeclaredError(f"block_size is {block}, and there is one scale")
+    if single:
         return [p if x.rank else reshape(p, ()) for p in parameters], 0
+    scale, *zero = parameters
+    parameters = [scale, *(_of_shape(p, scale.shape) for p in zero)]
     along = attributes.constant("axis", axis)
     if block or any(p.rank > 1 for p in parameters):
-        return parameters, attributes.axes("axis", axis, x.rank)[0]
+        (along,) = attributes.axes("axis", axis, x.rank)
+        blocks = [-(-n // block) if block and k == along else n for k, n in enumerate(x.shape)]
+        return [_of_shape(scale, blocks), *parameters[1:]], along
     if -x.rank <= along < x.rank:
         along %= x.rank
         return [spread(p, (x.shape[along],)) if p.rank else p for p in parameters], along
     what = f"{{}} scales or zero points beside axis {along} of a tensor of rank {x.rank}, not {{}}"
     return [reshape(demanding(p, what, [(p.shape[0], 1)], kind="bad_axis"), ()) if p.rank else p for p in parameters], 0
+
+
+def _of_shape(p: Tensor, shape: Sequence[Any]) -> Tensor:
+    """Return scales or zero points of this shape; one of them may stand without axes, or in one."""
+    if p.rank == len(shape):
+        return demanding(
+            p, "scales or zero points have an extent of {}, not {}", list(zip(p.shape, shape, strict=True))
+        )
+    if {p.rank, len(shape)} == {0, 1}:
+        return demanding(p, "there are {} scales or zero points, not {}", [(n, 1) for n in (*p.shape, *shape)])
+    raise ShapeError(f"scales or zero points have rank {p.rank}, not {len(shape)}", "rank")
 
 
 @operator("DynamicQuantizeLinear", example=("N, C", "", "[(N, C), (), ()]"), kinds="overflow")

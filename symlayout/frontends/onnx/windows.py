@@ -5,18 +5,19 @@ from __future__ import annotations
 import functools
 import inspect
 import operator as python
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from symlayout.compute import contractions, pooling, reductions
 from symlayout.compute.contractions import Spatial
-from symlayout.compute.demands import demanding
-from symlayout.errors import LEFT_OUT, ShapeError
+from symlayout.compute.demands import demanding, nonempty
+from symlayout.errors import LEFT_OUT, ShapeError, shown
 from symlayout.frontends import attributes
 from symlayout.frontends.onnx.elementwise import apply
 from symlayout.frontends.onnx.operator import operator
 from symlayout.frontends.rank import require_rank
 from symlayout.frontends.registry import NotDeclaredError
+from symlayout.language.sympy_bridge import extreme
 from symlayout.ops.axes import expand_dims
 from symlayout.tensors.chain import Tensor
 
@@ -39,16 +40,24 @@ def spatial_of(
     strides: Any,
     ceil_mode: Any = 0,
     unfit: str = "infeasible",
+    cropped: str = "",
 ) -> Spatial:
-    """Return how windows lie on *rank* spatial axes, of ONNX's attributes; see `Spatial` for *unfit*."""
+    """Return how windows lie on *rank* spatial axes, of ONNX's attributes; see `Spatial` for *unfit* and *cropped*."""
     mode = attributes.choice("auto_pad", auto_pad or "NOTSET", _AUTO)
     steps, apart = _steps("strides", strides, rank), _steps("dilations", dilations, rank)
-    given = _pairs(pads, rank) if mode == "NOTSET" else mode
-    return Spatial(steps, apart, given, attributes.flag("ceil_mode", ceil_mode), unfit=unfit)
+    around = _pairs(pads, rank)
+    given = around if mode == "NOTSET" else mode
+    return Spatial(steps, apart, given, attributes.flag("ceil_mode", ceil_mode), unfit=unfit, cropped=cropped)
 
 
 def _steps(name: str, value: Any, rank: int) -> tuple[Any, ...]:
     return (1,) * rank if value is None else tuple(attributes.fill(name, attributes.vector(name, value, rank), 1))
+
+
+def _only_one_way(auto_pad: Any, pads: Any) -> None:
+    """Refuse pads beside a mode that computes them."""
+    if pads is not None and auto_pad not in (None, "", "NOTSET"):
+        raise ShapeError(f"auto_pad is {shown(auto_pad)}, and there are pads", "attr_range")
 
 
 def with_bias(y: Tensor, bias: Tensor | None) -> Tensor:
@@ -83,8 +92,9 @@ def conv(
 ) -> Tensor:
     """Return the convolution of images *X* with kernels *W*, plus the bias *B*."""
     rank = require_rank("Conv", X, 3) - 2
+    _only_one_way(auto_pad, pads)
     W = _of_kernel_shape(W, kernel_shape)
-    spatial = spatial_of(rank, auto_pad, dilations, pads, strides)
+    spatial = spatial_of(rank, auto_pad, dilations, pads, strides, cropped=LEFT_OUT)
     return with_bias(contractions.conv(X, W, attributes.scalar("group", group, 1), spatial), B)
 
 
@@ -121,6 +131,36 @@ def conv_transpose(
 ) -> Tensor:
     """Return the transposed convolution of *X* with kernels *W*, plus the bias *B*."""
     rank = require_rank("ConvTranspose", X, 3) - 2
+    _only_one_way(auto_pad, pads)
+    steps = _steps("strides", strides, rank)
+    extra = [0] * rank if output_padding is None else attributes.vector("output_padding", output_padding, rank)
+    if any(isinstance(e, int) and isinstance(s, int) and e >= s for e, s in zip(extra, steps, strict=True)):
+        raise NotDeclaredError(f"output_padding is {shown(extra)}, not below the strides {shown(steps)}")
+    W = demanding(W, "kernels have an extent of {}, not {}", at_least=[(n, 1) for n in W.shape[1:]], kind=LEFT_OUT)
+    given = (auto_pad, dilations, group, kernel_shape, output_padding, output_shape, pads, strides)
+    return transposed_conv(X, W, B, *given, beyond=False)
+
+
+def transposed_conv(
+    X: Tensor,
+    W: Tensor,
+    B: Tensor | None,
+    auto_pad: Any,
+    dilations: Any,
+    group: Any,
+    kernel_shape: Any,
+    output_padding: Any,
+    output_shape: Any,
+    pads: Any,
+    strides: Any,
+    *,
+    beyond: bool,
+) -> Tensor:
+    """Return what `conv_transpose` returns, of attributes that fit each other.
+
+    *beyond* says whether a result may reach a stride or more beyond the last kernel; else such sizes are left out.
+    """
+    rank = X.rank - 2
     W = _of_kernel_shape(W, kernel_shape)
     given = spatial_of(rank, "NOTSET", dilations, None, strides)
     mode = attributes.choice("auto_pad", auto_pad or "NOTSET", _AUTO)
@@ -134,24 +174,37 @@ def conv_transpose(
             raise ShapeError(f"output_shape has {len(sizes)} values for {rank} axes", "length_mismatch")
         for k, (n, s, d) in enumerate(zip(X.shape[2:], given.strides, given.dilations, strict=True)):
             whole = s * (n - 1) + extra[k] + (W.shape[2 + k] - 1) * d + 1
-            removed = _at_least_0(whole - n * s) if sizes is None else whole - sizes[k]
-            less = _at_least_0(removed) // 2
-            begin = less if mode == "SAME_UPPER" else _at_least_0(removed) - less
-            around.append((begin, removed - begin))
+            removed = whole - (n * s if sizes is None else sizes[k])
+            if not beyond:
+                least = 0 if sizes is None else 1 - s
+                X = demanding(X, "{} elements are taken away, not {}", at_least=[(removed, least)], kind=LEFT_OUT)
+            taken = extreme("max", (removed, 0))
+            less = taken // 2
+            begin = less if mode == "SAME_UPPER" else taken - less
+            around.append((begin, (taken if beyond and sizes is None else removed) - begin))
     groups = attributes.constant("group", group)
     made = contractions.conv_transpose(X, W, groups, given.strides, given.dilations, around, extra)
     return with_bias(made, B)
 
 
-def _at_least_0(value: Any) -> Any:
-    is_number = isinstance(value, int) or getattr(value, "is_Integer", False)
-    return max(int(value), 0) if is_number else value
+def _windows(
+    name: str, X: Tensor, kernel_shape: Any, auto_pad: Any, dilations: Any, pads: Any, strides: Any, ceil_mode: Any
+) -> tuple[Tensor, list[Any], Spatial]:
+    """Return images that have elements, the extents of a pool's windows, and how these lie.
 
-
-def _pool_window(rank: int, kernel_shape: Any) -> list[Any]:
+    The standard does not say what a window of pads only is.
+    """
+    rank = require_rank(name, X, 3) - 2
     if kernel_shape is None:
         raise ShapeError("kernel_shape is missing", "length_mismatch")
-    return attributes.fill("kernel_shape", attributes.vector("kernel_shape", kernel_shape, rank), 1)
+    window = attributes.fill("kernel_shape", attributes.vector("kernel_shape", kernel_shape, rank), 1)
+    for pair, k in zip(_pairs(pads, rank), window, strict=True):
+        if any(isinstance(n, int) and isinstance(k, int) and n >= k for n in pair):
+            raise NotDeclaredError(f"pads are {shown(pads)}, which are not below the windows' extents {shown(window)}")
+    spatial = spatial_of(rank, auto_pad, dilations, pads, strides, ceil_mode, LEFT_OUT, LEFT_OUT)
+    if isinstance(spatial.pads, str) and spatial.pads != "VALID" and any(d != 1 for d in spatial.dilations):
+        raise NotDeclaredError("automatic pads with dilations, which runtimes leave out of them")
+    return nonempty(X, range(1, X.rank)), window, spatial
 
 
 @operator(
@@ -172,9 +225,7 @@ def max_pool(
     outputs: int = 1,
 ) -> Tensor | list[Tensor]:
     """Return the maximum of each window; with two *outputs* also its position in the flattened input."""
-    rank = require_rank("MaxPool", X, 3) - 2
-    window = _pool_window(rank, kernel_shape)
-    spatial = spatial_of(rank, auto_pad, dilations, pads, strides, ceil_mode, LEFT_OUT)
+    X, window, spatial = _windows("MaxPool", X, kernel_shape, auto_pad, dilations, pads, strides, ceil_mode)
     columns = attributes.flag("storage_order", storage_order)
     if outputs == 1:
         return pooling.max_pool(X, window, spatial)
@@ -198,10 +249,9 @@ def average_pool(
     strides: Any = None,
 ) -> Tensor:
     """Return the mean of each window."""
-    rank = require_rank("AveragePool", X, 3) - 2
-    spatial = spatial_of(rank, auto_pad, dilations, pads, strides, ceil_mode, LEFT_OUT)
+    X, window, spatial = _windows("AveragePool", X, kernel_shape, auto_pad, dilations, pads, strides, ceil_mode)
     count = attributes.flag("count_include_pad", count_include_pad)
-    return pooling.average_pool(X, _pool_window(rank, kernel_shape), spatial, count_pads=count)
+    return pooling.average_pool(X, window, spatial, count_pads=count)
 
 
 @operator(
@@ -220,9 +270,8 @@ def lp_pool(
     strides: Any = None,
 ) -> Tensor:
     """Return the norm of each window."""
-    rank = require_rank("LpPool", X, 3) - 2
-    spatial = spatial_of(rank, auto_pad, dilations, pads, strides, ceil_mode, LEFT_OUT)
-    return pooling.lp_pool(X, _pool_window(rank, kernel_shape), spatial, _exponent(p))
+    X, window, spatial = _windows("LpPool", X, kernel_shape, auto_pad, dilations, pads, strides, ceil_mode)
+    return pooling.lp_pool(X, window, spatial, _exponent(p))
 
 
 def _exponent(p: Any) -> int:
@@ -232,25 +281,24 @@ def _exponent(p: Any) -> int:
     return found
 
 
-def _spatial_axes(name: str, X: Tensor) -> Sequence[int]:
-    return range(2, require_rank(name, X, 3))
+def _over_space(name: str, X: Tensor, function: Callable[..., Any], **given: Any) -> Tensor:
+    axes = range(2, require_rank(name, X, 3))
+    return reductions.reduced(nonempty(X, range(1, X.rank)), axes, function, keepdims=True, **given)
 
 
 @operator("GlobalMaxPool", example=("N, C, H, W", "", "(N, C, 1, 1)"), kinds="rank")
 def global_max_pool(X: Tensor) -> Tensor:
     """Return the maximum over the spatial axes."""
-    axes = _spatial_axes("GlobalMaxPool", X)
-    return reductions.reduced(X, axes, reductions.greatest, keepdims=True, exact=True)
+    return _over_space("GlobalMaxPool", X, reductions.greatest, exact=True)
 
 
 @operator("GlobalAveragePool", example=("N, C, H, W", "", "(N, C, 1, 1)"), kinds="rank")
 def global_average_pool(X: Tensor) -> Tensor:
     """Return the mean over the spatial axes."""
-    return reductions.reduced(X, _spatial_axes("GlobalAveragePool", X), reductions.mean, keepdims=True)
+    return _over_space("GlobalAveragePool", X, reductions.mean)
 
 
 @operator("GlobalLpPool", example=("N, C, H, W", "", "(N, C, 1, 1)"), kinds="rank")
 def global_lp_pool(X: Tensor, p: Any = 2) -> Tensor:
     """Return the norm over the spatial axes."""
-    axes = _spatial_axes("GlobalLpPool", X)
-    return reductions.reduced(X, axes, reductions.norm, keepdims=True, attributes=(("p", _exponent(p)),))
+    return _over_space("GlobalLpPool", X, reductions.norm, attributes=(("p", _exponent(p)),))

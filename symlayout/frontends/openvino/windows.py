@@ -12,7 +12,7 @@ from symlayout.frontends import attributes
 from symlayout.frontends.onnx.operator import operator
 from symlayout.frontends.onnx.products import einsum as einsum_of
 from symlayout.frontends.onnx.types import cast_to
-from symlayout.frontends.onnx.windows import conv_transpose, spatial_of
+from symlayout.frontends.onnx.windows import spatial_of, transposed_conv
 from symlayout.frontends.openvino.element_types import of_name
 from symlayout.frontends.rank import require_rank
 from symlayout.ops.axes import swapaxes
@@ -125,16 +125,19 @@ def _backprop(
     if output_shape is not None:  # the longer half is removed on the other side than in ONNX
         mode = {"SAME_UPPER": "SAME_LOWER", "SAME_LOWER": "SAME_UPPER"}.get(mode, mode)
     extra = None if output_padding in (None, "", ()) else attributes.listed("output_padding", output_padding, rank)
-    return conv_transpose(
+    return transposed_conv(
         data,
         filters,
+        None,
         auto_pad=mode,
         dilations=attributes.listed("dilations", dilations, rank),
         group=groups,
+        kernel_shape=None,
         output_padding=extra,
         output_shape=None if output_shape is None else attributes.listed("output_shape", output_shape, rank),
         pads=[*begin, *end],
         strides=attributes.listed("strides", strides, rank),
+        beyond=True,
     )
 
 

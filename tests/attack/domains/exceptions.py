@@ -1,0 +1,38 @@
+"""Where onnxruntime is no judge of the sizes: it departs from the standard's text, or the text is silent."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from tests.attack.one_nodes import OneNode
+
+_CHECKED_IF_READ = {"Concat", "DepthToSpace", "Gather", "GatherElements", "GatherND", "Pad", "Softmax", "TopK"}
+
+
+def _reads_nothing(one: OneNode, text: str) -> bool:
+    """Return whether an input or a result is empty where the standard's demand does not ask whether it is."""
+    given = re.search(r"at {(.*?)}: runs, gives \[(.*?)\]; we refuse", text)
+    return given is not None and one.op in _CHECKED_IF_READ and re.search(r"\b0\b", given[1] + given[2]) is not None
+
+
+def _is_op(op: str, part: str = "") -> Callable[[OneNode, str], bool]:
+    return lambda one, text: one.op == op and part in text
+
+
+EXCEPTIONS: dict[str, tuple[str, Callable[[OneNode, str], bool]]] = {
+    "onnxruntime does not look at what the standard demands where it reads nothing": ("narrow", _reads_nothing),
+    "onnxruntime broadcasts the scales of GroupNormalization, of which the standard has one for each channel": (
+        "narrow", _is_op("GroupNormalization", "size_mismatch")),
+    "onnxruntime has LRN for odd sizes and positive coefficients only": (
+        "wide", _is_op("LRN", "during initialization")),
+    "onnxruntime computes MeanVarianceNormalization by a function that is about float32": (
+        "wide", _is_op("MeanVarianceNormalization", "Type Error")),
+    "onnxruntime has no mode wrap where another axis is empty": ("wide", _is_op("Pad", "Unexpected mode of 3")),
+    "onnxruntime has no least and largest truth value": ("wide", lambda one, text: "for empty set with bool" in text),
+}  # fmt: skip
+
+
+def exceptions(one: OneNode, kind: str, text: str) -> str:
+    """Return why onnxruntime does not judge a finding of this kind; an empty text if it does."""
+    return next((why for why, (of, holds) in EXCEPTIONS.items() if of == kind and holds(one, text)), "")
