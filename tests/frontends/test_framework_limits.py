@@ -48,7 +48,7 @@ OV, TF, ONNX, TORCH = sl.openvino, sl.tensorflow, sl.onnx, sl.torch
         (lambda: ONNX.pad(X, [1, 1]), "length_mismatch"),
         (lambda: ONNX.pad(X, [1, 1], axes=[3]), "bad_axis"),
         (lambda: ONNX.pad(X, [1, 1, 1, 1], axes=[0, -3]), "bad_axis"),
-        (lambda: ONNX.pad(X, [-3, 4], axes=[0], mode="edge"), "left_out"),
+        (lambda: ONNX.pad(X, [-3, 4], axes=[0], mode="edge"), "crop_exceeds"),
         (lambda: ONNX.pad(X, [-2, 3], axes=[2], mode="reflect"), "size_mismatch"),
         (lambda: ONNX.pad(X, [1, 1], axes=[0], mode="symmetric"), "bad_mode"),
         (lambda: TORCH.pad(X, [1]), "length_mismatch"),

@@ -61,7 +61,7 @@ def test_outputs_are_in_the_order_of_the_file_and_nodes_that_they_do_not_need_co
     nodes = [
         node("Transpose", "x", "t"),
         node("MatMul", "x, x", "unused"),
-        node("Split", "x", "a, b", axis=1),
+        node("Split", "x", "a, b", axis=1, num_outputs=2),
     ]
     data = model(nodes, [value_info("x", ("N", 6))], outputs=("b", "t", "x"))
     outputs = load(tmp_path, data)
@@ -241,7 +241,7 @@ def test_a_size_that_is_rounded_stays_rounded_in_a_reshape(tmp_path: Path) -> No
         ([node("Tile", "shape, wide", "r"), node("Gather", "r, two", "e")], "N"),
         ([node("Expand", "n, wide", "r"), node("Gather", "r, one", "e")], "N"),
         ([node("Slice", "shape, minus_list, first_list, zero, minus_list", "r"), node("Gather", "r, one", "e")], "N"),
-        ([node("Split", "shape", "e_list, f"), node("Squeeze", "e_list, zero", "e")], "N"),
+        ([node("Split", "shape", "e_list, f", num_outputs=2), node("Squeeze", "e_list, zero", "e")], "N"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )

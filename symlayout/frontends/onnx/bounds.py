@@ -72,10 +72,10 @@ def pad(data: Tensor, pads: Any, constant_value: Any = None, axes: Any = None, m
     fill = attributes.fill_value("constant_value", constant_value)
     if mode != "constant":  # where negative pads take all there is, the standard does not say what is repeated
         less = [-sum(e for e in pair if isinstance(e, int) and e < 0) for pair in widths]
-        what = "an axis has extent {}, {} elements are needed for one to be left"
-        data = demanding(
-            data, what, at_least=[(n, e + 1) for n, e in zip(data.shape, less, strict=True) if e], kind=LEFT_OUT
-        )
+        taken = [(n, e) for n, e in zip(data.shape, less, strict=True) if e]
+        data = demanding(data, "an axis has extent {}, {} are taken away", at_least=taken, kind="crop_exceeds")
+        what = "an axis has extent {}, of {} one is left"
+        data = demanding(data, what, at_least=[(n, e + 1) for n, e in taken], kind=LEFT_OUT)
     return padded(data, widths, mode, fill, crops_first=True, bounded=mode != "wrap")
 
 

@@ -76,8 +76,8 @@ def test_bodies_that_compute_something_else_have_another_key(other: NodeProto) -
 
 
 def test_outputs_of_one_node_are_told_apart() -> None:
-    split = node("Split", "v", "a, b", axis=0)
-    three = node("Split", "v", "a, b, c", axis=0)
+    split = node("Split", "v", "a, b", axis=0, num_outputs=2)
+    three = node("Split", "v", "a, b, c", axis=0, num_outputs=3)
     keys = [key(loop(graph([made], f"go, {name}"))) for made in (split, three) for name in "ab"]
     assert len({repr(k) for k in keys}) == 4
 
