@@ -405,11 +405,7 @@ class Evaluation:
             self.undeclared = error
             return None
         except SymlayoutError as error:
-<<<<<<< HEAD
             if later or getattr(error, "kind", None) in ("unknown_rank", LEFT_OUT):
-=======
-            if later or getattr(error, "kind", None) in ("unknown_rank", LEFT_OUT):  # the latter has another meaning
->>>>>>> c916c650 (Pools, norms, extremes, gathers, resizes, pads, convolutions and quantisation demand what runtimes do; a sweep compares the sizes of nodes with onnxruntime)
                 return None
             error.add_note(f"in: {where}")
             raise
