@@ -106,7 +106,8 @@ def top_k(
     (along,) = attributes.axes("axis", axis, require_rank("TopK", X, 1))
     count = k if K is None else K
     if isinstance(K, Tensor):
-        count = require_shape("K", K, (1,))
+        require_rank("K", K, 1, 1)
+        X = demanding(X, "K has {} numbers, not {}", [(K.shape[0], 1)])
     if isinstance(K, np.ndarray) and K.ndim != 1:
         raise ShapeError(f"K has rank {K.ndim}, not 1", "length_mismatch")
     is_open = isinstance(K, Tensor) and K.values is None
