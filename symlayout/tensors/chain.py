@@ -315,17 +315,12 @@ class Tensor:
         if not values:
             return self
         made: dict[int, Tensor] = {}
-        try:
-            self._check_dims(values)
-            for node in self.graph():
-                if node.again is None:
-                    made[id(node)] = _bind_leaf(node, values, apart) if node.values is None else node
-                else:
-                    made[id(node)] = node.again(tuple(made[id(i)] for i in node.inputs), values)
-        except ShapeError as error:
-            if error.kind == "overflow":  # kernels, too, tell it where no requirement fails
-                self._check_requirements(values)
-            raise
+        self._check_dims(values)
+        for node in self.graph():
+            if node.again is None:
+                made[id(node)] = _bind_leaf(node, values, apart) if node.values is None else node
+            else:
+                made[id(node)] = node.again(tuple(made[id(i)] for i in node.inputs), values)
         self._check_requirements(values)
         return made[id(self)]
 

@@ -70,6 +70,10 @@ Branch = tuple[str, str, int]
 _DIVISOR = "the divisor is >= 1, as was checked, and nothing else in this line can overflow"
 _ELEMENT = "one element has as many bytes, or more"
 EXPLAINED = {
+    (
+        "transpose_2d",
+        "return overflow ? SL_OVERFLOW : SL_OK;",
+    ): "an empty array of two axes has as many elements as the other",
     **{(row.name, "if (far)"): "the sizes of the example are fixed, and small" for row in EXAMPLES},
     ("KERNEL", "return overflow ? SL_OVERFLOW : SL_NON_DIVISIBLE; /* H % b == 0 */"): _DIVISOR,
     ("KERNEL", "return overflow ? SL_OVERFLOW : SL_NON_DIVISIBLE; /* W % b == 0 */"): _DIVISOR,
