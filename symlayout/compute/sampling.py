@@ -52,7 +52,8 @@ def interpolated(
     *padding* says what is read outside: ``zeros``, ``border``, or ``reflection`` between *ends*.
     """
     flat = x.reshape(*x.shape[:2], -1)
-    result = np.zeros((x.shape[0], x.shape[1], places[0][0].size), places[0].dtype)
+    dtype = np.result_type(places[0].dtype, np.complex64) if x.dtype.kind == "c" else places[0].dtype
+    result = np.zeros((x.shape[0], x.shape[1], places[0][0].size), dtype)
     taps = []
     for place, n, (low, high) in zip(places, x.shape[2:], ends, strict=True):
         if padding == "border" and mode != "cubic":  # cubic: each neighbour is clipped on its own

@@ -39,10 +39,13 @@ class UnknownExtent:
         A lower bound.
     most : tuple of int, expression and SameAs, or None
         The factors of an upper bound; None if there is none.
+    place : tuple of int or None
+        The number of an output, and an axis, that has the same extent; None if no other one is known to.
     """
 
     least: int = 0
     most: tuple[Any, ...] | None = None
+    place: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,17 +98,20 @@ class ResultShape:
     ----------
     entries : tuple
         One for each axis.
-    stem : str
-        What the names of dims that depend on data begin with.
-    identity : str
-        What tells them from dims of other values with the same name.
+    stems : tuple of str
+        For each output what the names of dims that depend on data begin with.
+    identities : tuple of str
+        For each output what tells them from dims of other values with the same name.
+    number : int
+        The number of the output.
     demands : tuple of Demand
         What the operation requires of the sizes.
     """
 
     entries: tuple[Entry, ...]
-    stem: str
-    identity: str
+    stems: tuple[str, ...]
+    identities: tuple[str, ...]
+    number: int
     demands: tuple[Demand, ...] = ()
 
     def __call__(self, operand: Operand, views: Sequence[Tensor]) -> list[Extent]:
@@ -125,7 +131,8 @@ class ResultShape:
         if most == entry.least:
             return most
         # The bound is a fact, not part of the dim: it may be a number after dims are bound, and the dim stays the same.
-        e = operand.extent(symbol_of(Dim(f"{self.stem}.{axis}", entry.least, process=self.identity)))
+        number, own = (self.number, axis) if entry.place is None else entry.place
+        e = operand.extent(symbol_of(Dim(f"{self.stems[number]}.{own}", entry.least, process=self.identities[number])))
         if most is not None:
             operand.assume(most - e)
         return e
@@ -163,18 +170,20 @@ def opaque(
     views = [x for x in operands if x is not None] or [constant(_NOTHING, "nothing")]
     place = list(itertools.accumulate(present, initial=0))
     results: list[Tensor | Unshaped | None] = []
+    stems = tuple(f"{stem}_{k}" if k else stem for k in range(len(outputs)))
+    own = f".random.{next(_UNIQUE)}" if random else ""
+    identities = tuple(f"{identity}.{k}{own}" for k in range(len(outputs)))
     for number, output in enumerate(outputs):
         if output is None:
             results.append(None)
             continue
         kept = (*attributes, ("operands", present), ("output", number))
         body = Body(title, None, kept, over=True, random=random)
-        unique = f"{identity}.{number}" if not random else f"{identity}.{number}.random.{next(_UNIQUE)}"
-        name = stem if number == 0 else f"{stem}_{number}"
         shape = output.shape or ()
         entries = tuple(_in_views(entry, place) for entry in shape)
         dtype = UNKNOWN_TYPE if output.dtype is None else output.dtype
-        made = compute(body, views, batch=0, result=ResultShape(entries, name, unique, demands), dtype=dtype)
+        result = ResultShape(entries, stems, identities, number, demands)
+        made = compute(body, views, batch=0, result=result, dtype=dtype)
         results.append(made if output.shape is not None else Unshaped(made, output.kind))
     return results
 
@@ -184,7 +193,7 @@ def _in_views(entry: Entry, place: Sequence[int]) -> Entry:
     if isinstance(entry, SameAs):
         return SameAs(place[entry.operand], entry.axis)
     if isinstance(entry, UnknownExtent) and entry.most is not None:
-        return UnknownExtent(entry.least, tuple(_in_views(factor, place) for factor in entry.most))
+        return replace(entry, most=tuple(_in_views(factor, place) for factor in entry.most))
     return entry
 
 

@@ -7,7 +7,7 @@ what it says of extents without these dims holds.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
@@ -49,14 +49,17 @@ def _merged(mine: OutputType | None, other: OutputType | None) -> OutputType | N
 
 
 def _known_best(mine: Any, other: Any) -> Any:
-    if not isinstance(mine, UnknownExtent) or (isinstance(other, UnknownExtent) and other.most is None):
-        return mine
-    return other
+    if not isinstance(mine, UnknownExtent) or not isinstance(other, UnknownExtent):
+        return other if isinstance(mine, UnknownExtent) else mine
+    return mine if other.most is None or mine.most is not None else other
 
 
 def open_shapes(results: Sequence[Any], inputs: Sequence[Tensor], given: Collection[str]) -> OpenShapes:
     """Return what the results say that a declaration made; only the dims *given* have a meaning."""
-    types = tuple(_type_of(t, inputs, given) if isinstance(t, Tensor) else None for t in results)
+    seen: dict[Any, UnknownExtent] = {}
+    types = tuple(
+        _type_of(t, inputs, given, seen, number) if isinstance(t, Tensor) else None for number, t in enumerate(results)
+    )
     stated = [r for x in inputs for r in x.facts.requirements]
     demands: dict[Demand, None] = {}
     for t in results:
@@ -75,11 +78,16 @@ def _is_of(values: Sequence[Any], given: Collection[str]) -> bool:
     return all(s.name in given for e in values for s in getattr(e, "free_symbols", ()))
 
 
-def _type_of(t: Tensor, inputs: Sequence[Tensor], given: Collection[str]) -> OutputType:
-    shape = t.shape
-    return OutputType(
-        t.dtype, tuple(e if _is_of((e,), given) else _bounded(t, k, inputs, given) for k, e in enumerate(shape))
-    )
+def _type_of(
+    t: Tensor, inputs: Sequence[Tensor], given: Collection[str], seen: dict[Any, UnknownExtent], number: int
+) -> OutputType:
+    """Return what is known of output *number*; an extent that was *seen* in another output is the same one here."""
+    shape: list[Any] = []
+    for k, e in enumerate(t.shape):
+        if not _is_of((e,), given) and e not in seen:
+            seen[e] = replace(_bounded(t, k, inputs, given), place=(number, k))
+        shape.append(seen.get(e, e))
+    return OutputType(t.dtype, tuple(shape))
 
 
 def _bounded(t: Tensor, axis: int, inputs: Sequence[Tensor], given: Collection[str]) -> UnknownExtent:

@@ -198,3 +198,15 @@ def test_texts_are_split_normalised_matched_and_counted() -> None:
     with pytest.raises(sl.ShapeError, match="not a regular expression"):
         sl.onnx.regex_full_match(x, pattern="(")
     assert text.sequences([1, 2, 3, 4], [0, 2]) == [(1,), (2,), (3, 4)]
+
+
+def test_the_parts_of_complex_images_are_sampled_alike() -> None:
+    real, imaginary = RNG.standard_normal((2, 1, 2, 3, 4)).astype(np.float32)
+    grid = RNG.uniform(-1, 1, (1, 2, 2, 2)).astype(np.float32)
+
+    def sampled(image: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        y = sl.onnx.grid_sample(sl.tensor("1, 2, 3, 4", image.dtype, "x"), sl.tensor("1, 2, 2, 2", "float32", "g"))
+        found: np.ndarray[Any, Any] = sl.interpret(y, image, grid)
+        return found
+
+    np.testing.assert_allclose(sampled(real + 1j * imaginary), sampled(real) + 1j * sampled(imaginary), rtol=1e-5)

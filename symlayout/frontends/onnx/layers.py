@@ -268,7 +268,10 @@ def _loss(name: str, x: Tensor, labels: Tensor, weight: Tensor | None, ignore: A
     what = "labels have an extent of {} beside one of {}"
     x = demanding(x, what, list(zip(labels.shape, (x.shape[0], *x.shape[2:]), strict=True)))
     if weight is not None:
-        weight = require_shape("the weights of the classes", weight, (x.shape[1],))
+        require_rank(name, weight, 1, 1)
+        what, fitting = "{} weights of {} classes", [(weight.shape[0], x.shape[1])]
+        x = demanding(x, what, at_least=fitting)
+        x = demanding(x, what, fitting, kind=LEFT_OUT)  # runtimes do not read the weights of further classes
     xs = [x, labels, *([] if weight is None else [weight])]
     given = [("ignore", ignore), ("reduction", mode)]
     shape = labels.shape if mode == "none" else ()

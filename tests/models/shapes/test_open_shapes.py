@@ -123,3 +123,29 @@ def test_extents_of_given_dims_are_known_beside_others() -> None:
     (other,) = open_shapes([sl.tile(x, (1, k))], [x], {"N"}).merged([OutputType(made.dtype, (UnknownExtent(), 8))])
     assert other is not None
     assert other.shape == (made.shape[0], 8)
+
+
+@pytest.mark.parametrize(
+    "graph",
+    [
+        "(float[N, 9] x, int64[1] s) => (float y, int64 z) { y, z = TopK(x, s) }",
+        "(float[N] x) => (float y, int64 z) { y, a, b, z = Unique(x) }",
+    ],
+)
+def test_outputs_that_share_an_extent_have_one_dim_for_it(graph: str, tmp_path: Path) -> None:
+    """What is added to one of them needs no stretching of the other."""
+    outputs = read(tmp_path, f"g {graph}").outputs
+    assert outputs["y"].shape[-1] == outputs["z"].shape[-1]
+
+
+def test_an_extent_is_at_most_what_a_row_says_of_it() -> None:
+    n, k = sl.dims("N k")
+    x = sl.tensor((n, 4), dtype="float32", name="x")
+    types = open_shapes([sl.tile(x, (1, k)), sl.tile(x, (1, k))], [x], {"N"})
+    one, two = types.types
+    assert one is not None
+    assert one == two
+    (other, _) = types.merged([OutputType(None, (9, UnknownExtent(0, (12,)))), None])
+    assert other is not None
+    assert other.shape is not None
+    assert other.shape[1] == UnknownExtent(0, (12,))
