@@ -10,7 +10,7 @@ from typing import Any
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent, names_of, symbol
 from symlayout.equivalence.valid_sizes import facts_of
-from symlayout.proof.attempts import decide, pairs_known, pairs_of
+from symlayout.proof.attempts import decide, form_of, pairs_known, pairs_of
 from symlayout.proof.certificate.check_computed import refusal_of_computed
 from symlayout.proof.certificate.computed import certificate_of_computed
 from symlayout.proof.congruence import Congruence, equal
@@ -226,7 +226,7 @@ def certificate_of_data(
         facts = facts_of(*operands)
         known = pairs_known(facts, ())
         proofs = [proof_of(t, operands[1][place], facts, known, 0) for place, t in operands[0].items()]
-        certificate = certificate_of_computed(*operands, facts, pairs_of(proofs, known))
+        certificate = certificate_of_computed(*operands, facts, pairs_of(proofs, facts), form=form_of(proofs))
         shown.append({"before": here, "after": there, "operands": certificate})
     return shown
 

@@ -16,11 +16,9 @@ from symlayout.equivalence.replay import Replay
 from symlayout.equivalence.run_models import write_arrays
 from symlayout.equivalence.valid_sizes import Domain
 from symlayout.errors import legible, one_line
-from symlayout.proof.added_zeros import without_added_zeros
-from symlayout.proof.attempts import pairs_of
+from symlayout.proof.attempts import form_of, pairs_of
 from symlayout.proof.certificate.checker.schema import sealed
 from symlayout.proof.certificate.computed import certificate_of_computed
-from symlayout.proof.congruence import Congruence
 from symlayout.proof.counterexample import difference
 from symlayout.proof.points import Point
 from symlayout.proof.verdict import Proof, Verdict
@@ -87,18 +85,8 @@ class ModelWitness:
 
 
 @dataclass(frozen=True, slots=True)
-class OutputProofs:
-    """The proofs of outputs, and what is known of pairs of their values."""
-
-    left: dict[str, Tensor]
-    right: dict[str, Tensor]
-    known: tuple[Congruence, Congruence]
-    proofs: dict[str, Proof]
-
-
-@dataclass(frozen=True, slots=True)
 class ModelClaim:
-    """What was proved of two models: their outputs over one set of inputs, and what is known of pairs of values.
+    """What was proved of two models: their outputs over one set of inputs.
 
     The *values* are the outputs, after those that bring in extents that depend on data, or state what is demanded of
     the sizes.
@@ -107,11 +95,9 @@ class ModelClaim:
     left: dict[str, Tensor]
     right: dict[str, Tensor]
     facts: Facts
-    known: tuple[Congruence, Congruence]
     values: tuple[dict[str, Tensor], dict[str, Tensor]]
     renamed_at: list[tuple[int, int]]
     point: Point
-    without: OutputProofs | None  # of the outputs without added zeros, where these are compared
     matched: dict[str, str]  # for values after that may not be valid for all elements, equal ones before
     more: list[Proof]  # that they are equal
 
@@ -215,13 +201,12 @@ class Verification:
     @property
     def formulas(self) -> tuple[str, ...]:
         """With PROVED, the fused functions that stand for chains with their formulas: these may differ by rounding."""
-        return tuple(sorted({name for attempt in self._attempts() for name in attempt.fused}))
+        return tuple(sorted({name for proof in self._proved for name in proof.formulas}))
 
-    def _attempts(self) -> tuple[Congruence, ...]:
-        if self.claim is None:
-            return ()
-        without = self.claim.without
-        return self.claim.known if without is None else (*self.claim.known, *without.known)
+    @property
+    def _proved(self) -> list[Proof]:
+        """The proofs of all that the claim needs."""
+        return [] if self.claim is None else [*self.proofs.values(), *self.claim.more]
 
     @cached_property
     def formula_values(self) -> dict[str, str]:
@@ -229,7 +214,7 @@ class Verification:
 
         Both are evaluated at 0.0, -0.0, the infinities and NaN, as operands.
         """
-        return {name: text for attempt in self._attempts() for name, text in attempt.formula_texts().items()}
+        return {name: text for proof in self._proved for name, text in proof.formula_texts.items()}
 
     @cached_property
     def differences(self) -> dict[str, tuple[float, float]]:
@@ -269,15 +254,9 @@ class Verification:
         if self.claim is None:
             return None
         c = self.claim
-        if c.without is None:
-            pairs = pairs_of([*self.proofs.values(), *c.more], c.known)
-            sides = with_matched(c.left, c.right, c.values, c.matched)
-            shown = certificate_of_computed(*sides, c.facts, pairs)
-        else:
-            w = c.without
-            pairs = pairs_of(w.proofs.values(), w.known)
-            sides = with_matched(w.left, w.right, tuple(map(without_added_zeros, c.values)), c.matched)
-            shown = certificate_of_computed(*sides, c.facts, pairs, without_added_zeros=True)
+        sides = with_matched(c.left, c.right, c.values, c.matched)
+        pairs, form = pairs_of(self._proved, c.facts), form_of(self._proved)
+        shown = certificate_of_computed(*sides, c.facts, pairs, self.laws, form=form)
         more: dict[str, Any] = {"point": c.point.dims, "evaluated": c.point.evaluated}
         if self.domain is not None:
             more["domain"] = self.domain.data

@@ -25,20 +25,18 @@ from symlayout.equivalence.replay import Replay
 from symlayout.equivalence.run_models import TwoRuns
 from symlayout.equivalence.unknown_ranks import ShapedValues, Values, with_handles, without_ranks
 from symlayout.equivalence.valid_sizes import Domain, demanded_beyond, facts_of, refused_after
-from symlayout.equivalence.verification import ModelClaim, ModelWitness, OutputProofs, Verification, with_matched
+from symlayout.equivalence.verification import ModelClaim, ModelWitness, Verification, with_matched
 from symlayout.errors import InconclusiveError, ShapeError, SymlayoutError
 from symlayout.language import sympy_bridge
 from symlayout.language.sympy_bridge import symbol_of
 from symlayout.maps.index_ranges import ranges_of
 from symlayout.models.model import Model
-from symlayout.proof.added_zeros import without_added_zeros
-from symlayout.proof.attempts import DEFAULT_BUDGET, FIRST_EFFORT, pairs_known
+from symlayout.proof.attempts import DEFAULT_BUDGET, pairs_known, zeros_taken_out
 from symlayout.proof.certificate.check_computed import refusal_of_computed
 from symlayout.proof.congruence import Congruence
 from symlayout.proof.counterexample import Witness, inputs_drawn, sample
-from symlayout.proof.laws import LAWS, SIGNED_ZERO, check_laws
+from symlayout.proof.laws import SIGNED_ZERO, check_laws
 from symlayout.proof.points import is_empty, point_of
-from symlayout.proof.prove import under_signed_zero
 from symlayout.proof.verdict import Proof, Verdict
 from symlayout.show import wording
 from symlayout.tensors.chain import Tensor
@@ -159,7 +157,11 @@ def _verified(
             proof = without_ranks(proof, t, right[name], facts)
         proofs[name] = proof
     asked = {n: t for n, t in decided.items() if not doubt and (advise or SIGNED_ZERO in laws)}
-    without = _without_added_zeros(asked, right, facts, laws, budget, proofs)
+
+    def decided_again(a: Tensor, b: Tensor, pairs: tuple[Congruence, Congruence], points: int) -> Proof:
+        return proof_of(a, b, facts, pairs, points, given)
+
+    zeros_taken_out(asked, right, facts, laws, budget, proofs, decided_again)
     proofs = {name: proofs[name] for name in left}
     used = tuple(sorted(set().union(*(p.laws for p in proofs.values()))))
     found = Verification(proofs, used, domain=Domain(here, facts, frozenset(given), joint.stated))
@@ -178,7 +180,7 @@ def _verified(
             raise ShapeError("no sizes are valid for both models", "infeasible")
         if not doubt and point is not None:
             at = {symbol_of(facts.dims[name]): value for name, value in point.dims.items()}
-            claim = ModelClaim(left, right, facts, known, values, renamed_at, point, without, matched, more)
+            claim = ModelClaim(left, right, facts, values, renamed_at, point, matched, more)
             return replace(found, claim=claim, point=at)
         doubt = doubt or "there are sizes for which both models are valid"
         proofs |= {name: Proof(t, right[name], facts, Verdict.UNKNOWN, None, doubt) for name, t in left.items()}
@@ -195,36 +197,6 @@ def _verified(
         name_of_input = dict(matched_names("input", before.inputs, after.inputs, by_position))
         found = replace(found, replay=Replay((runs[0], runs[1]), name_of_input, name_after))
     return _with_region(replace(found, witness=witness), known, (before, after), again, (left, right), facts)
-
-
-def _without_added_zeros(
-    left: Mapping[str, Tensor],
-    right: Mapping[str, Tensor],
-    facts: Facts,
-    laws: Sequence[str],
-    budget: int,
-    proofs: dict[str, Proof],
-) -> OutputProofs | None:
-    """Compare outputs that are not proved without the sums with 0 that they have, and note in *proofs* what that shows.
-
-    The proofs of all outputs are returned where the law is granted, so that one certificate is about them all.
-    """
-    granted = SIGNED_ZERO in laws
-    open_ = (Verdict.UNKNOWN, Verdict.REFUTED) if granted else (Verdict.UNKNOWN,)
-    if not any(proofs[name].verdict in open_ for name in left):
-        return None
-    bare = [without_added_zeros(side) for side in (left, {name: right[name] for name in left})]
-    if all(t is left[name] and bare[1][name] is right[name] for name, t in bare[0].items()):
-        return None
-    sides = list(bare[0].values()), list(bare[1].values())
-    # without the law, the only question is whether it would help: then neither a witness nor a long proof is of use
-    known = pairs_known(facts, laws if granted else LAWS, None if granted else FIRST_EFFORT, sides)
-    budget = budget if granted else 0
-    given = dims_of_inputs([*left.values(), *right.values()])
-    found = {name: proof_of(t, bare[1][name], facts, known, budget, given) for name, t in bare[0].items()}
-    for name, without in found.items():
-        proofs[name] = under_signed_zero(proofs[name], without, granted=granted)
-    return OutputProofs(bare[0], bare[1], known, found) if granted else None
 
 
 def _at_a_point(proof: Proof, left: Tensor, right: Tensor, values: Mapping[str, Tensor], here: Facts) -> Proof:

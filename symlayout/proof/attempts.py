@@ -1,23 +1,33 @@
-"""The attempts at a claim, in order: its normal form, the search for a witness, and its normal form split by values.
+"""The attempts at a claim, in order, for `prove_equal` and `verify` alike.
 
-The first attempt compares the normal forms of both sides at one output coordinate, with few goals (`decide_equal`).
-Then a short search looks for a point at which they differ (`counterexample`).  The last attempts compare the normal
-forms again, and split the claim by the values of symbols that have few: with few goals, and after the rest of the
-search with many.
+The first attempt compares the normal forms of both sides at one output coordinate, with few goals (`decide_equal`): as
+they are, then with their folds merged (`rewritings`).  Then a short search looks for a point at which they differ
+(`counterexample`).  If there is none, both sides are compared with their functions outermost.  The last attempts
+compare the normal forms again, and split the claim by the values of symbols that have few: with few goals, and after
+the rest of the search with many.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
 from symlayout.algebra.facts import Facts
 from symlayout.budgets import limits
+from symlayout.proof.cases.case_tree import Tree
 from symlayout.proof.cases.sampled_values import SampledValues
-from symlayout.proof.congruence import Congruence, Pair
+from symlayout.proof.congruence import Congruence
 from symlayout.proof.counterexample import WitnessSearch
 from symlayout.proof.decide_equal import attempt, dtype_of
-from symlayout.proof.laws import LAWS
+from symlayout.proof.laws import LAWS, SIGNED_ZERO
+from symlayout.proof.rewritings import (
+    WITHOUT_ZEROS,
+    Form,
+    Rewritten,
+    rewritten,
+    with_folds_merged,
+    with_functions_outermost,
+)
 from symlayout.proof.verdict import Proof, Verdict
 from symlayout.tensors.chain import Tensor
 
@@ -45,17 +55,20 @@ def pairs_known(
     return Congruence(facts, few, granted, samples=samples), Congruence(facts, goals, granted, samples=samples)
 
 
-def pairs_of(proofs: Iterable[Proof], known: tuple[Congruence, Congruence]) -> Congruence:
-    """Return what is known of pairs by the attempts that proved the claims of *proofs*: one of *known*, or both."""
-    proofs = list(proofs)
-    used = [pairs for pairs in known if any(p.is_proved_by(pairs) for p in proofs)]
-    if len(used) < 2:
-        return (used or known)[0]
-    first, last = used
-    shown: dict[tuple[int, int, tuple[int, ...]], Pair | None] = {}
+def pairs_of(proofs: Iterable[Proof], facts: Facts) -> Congruence:
+    """Return what is known of pairs by the attempts that proved the claims of *proofs*, for which *facts* hold."""
+    used = list({id(p.known): p.known for p in proofs if p.known is not None}.values())
+    if len(used) == 1:
+        return used[0]
+    found = Congruence(facts, limits.decision_goals, direct=any(pairs.direct for pairs in used))
     for pairs in used:
-        shown |= {key: why for key, why in pairs.known.items() if why is not None and key not in shown}
-    return Congruence(first.facts, last.goals, first.laws, known=shown, direct=first.direct or last.direct)
+        found.known |= {key: why for key, why in pairs.known.items() if why is not None and key not in found.known}
+    return found
+
+
+def form_of(proofs: Iterable[Proof]) -> Form:
+    """Return the form to which all of *proofs* together rewrite the sides of their claims."""
+    return frozenset().union(*(p.form for p in proofs))
 
 
 def decide(
@@ -74,24 +87,27 @@ def decide(
     text that follows UNKNOWN: of both sides, their facts and the granted *laws*.
     """
     first, last = known
-    found = attempt(left, right, facts, first, finite=False)
-    if not isinstance(found, str):
-        return Proof(left, right, facts, Verdict.PROVED, laws=tuple(sorted(first.used)), known=first, tree=found)
+    if (proof := _proved_soon(left, right, facts, first)) is not None:
+        return proof
     search = WitnessSearch(left, right, facts, dtype_of(left, right))
     few = COMPUTED_POINTS if left.computes or right.computes else FIRST_POINTS
     witness, searched, complete = search.run(min(budget, few))
     if witness is not None and witness.is_plain:  # by more than any law changes a value
         return Proof(left, right, facts, Verdict.REFUTED, witness, searched=searched)
     turned = facts.turn() if witness is None else None
-    if turned is not None and (proof := _proved_turned(left, right, turned, first, finite=False)) is not None:
+    if turned is not None and (proof := _proved_turned(left, right, turned, first)) is not None:
+        return proof
+    if (proof := _proved_rewritten(with_functions_outermost(left, right), left, right, facts, first)) is not None:
         return proof
     if (first.wanted or first.skipped) and not first.laws >= frozenset(LAWS):
         granted = Congruence(facts, first.goals, frozenset(LAWS), samples=first.samples)
-        if not isinstance(attempt(left, right, facts, granted, finite=False), str) and granted.used:
+        proof = _proved_soon(left, right, facts, granted)
+        if proof is not None and proof.laws:
             special = None if first.laws or witness is not None else search.run_special()
-            return Proof(left, right, facts, Verdict.UNKNOWN).needing(granted.used, special)
+            return proof.needing(proof.laws, special)
     if witness is not None:
         return Proof(left, right, facts, Verdict.REFUTED, witness, searched=searched)
+    found: Tree | str = ""
     # first a short proof: most claims that are true and need the last attempt need no more
     short = [(0, first.goals)] if first.goals < last.goals else []
     for points, goals in (*short, (budget, last.goals)):
@@ -112,17 +128,94 @@ def decide(
         witness = witness or (None if last.laws else search.run_special())
         if witness is not None:
             return Proof(left, right, facts, Verdict.REFUTED, witness, searched=searched)
+    assert isinstance(found, str)
     help = None if advice is None else partial(advice, laws=last.laws)
     proof = Proof(left, right, facts, Verdict.UNKNOWN, None, found, searched, advice=help)
     return proof if judge is None else _judged(search, proof)
 
 
-def _proved_turned(left: Tensor, right: Tensor, turned: Facts, known: Congruence, *, finite: bool) -> Proof | None:
+def _proved_soon(left: Tensor, right: Tensor, facts: Facts, known: Congruence) -> Proof | None:
+    """Return the proof that the first attempt finds, of the sides as they are or with their folds merged."""
+    if (proof := _proved(left, right, facts, known)) is not None:
+        return proof
+    merged = with_folds_merged(left, right, known.laws, known.wanted)
+    return _proved_rewritten(merged, left, right, facts, known)
+
+
+def _proved(left: Tensor, right: Tensor, facts: Facts, known: Congruence, *, finite: bool = False) -> Proof | None:
+    """Return the proof that one attempt finds; None without one."""
+    if isinstance(tree := attempt(left, right, facts, known, finite=finite), str):
+        return None
+    return Proof(left, right, facts, Verdict.PROVED, laws=tuple(sorted(known.used)), known=known, tree=tree)
+
+
+def _proved_turned(
+    left: Tensor, right: Tensor, turned: Facts, known: Congruence, *, finite: bool = False
+) -> Proof | None:
     """Return the proof that the same facts with other rules give, as *known* did not."""
     again = Congruence(turned, known.goals, known.laws, samples=known.samples)
-    if isinstance(tree := attempt(left, right, turned, again, finite=finite), str):
-        return None
-    return Proof(left, right, turned, Verdict.PROVED, laws=tuple(sorted(again.used)), known=again, tree=tree)
+    return _proved(left, right, turned, again, finite=finite)
+
+
+def _proved_rewritten(
+    others: Iterable[Rewritten], left: Tensor, right: Tensor, facts: Facts, known: Congruence
+) -> Proof | None:
+    """Return the proof that the first of *others* has, the sides in other forms, with the goals and laws of *known*."""
+    for other in others:
+        here = facts.fork()
+        for side in (other.left[""], other.right[""]):
+            here.merge(side.facts)
+        if len(here.requirements) > len(facts.requirements):  # then the proof would be about fewer sizes
+            continue
+        again = Congruence(here, known.goals, known.laws, set(other.laws))
+        if (proof := _proved(other.left[""], other.right[""], here, again)) is not None:
+            return Proof(left, right, facts, Verdict.PROVED, laws=proof.laws, known=again, form=other.form)
+    return None
+
+
+def zeros_taken_out(
+    left: Mapping[str, Tensor],
+    right: Mapping[str, Tensor],
+    facts: Facts,
+    laws: Sequence[str],
+    budget: int,
+    proofs: dict[str, Proof],
+    decide: Callable[[Tensor, Tensor, tuple[Congruence, Congruence], int], Proof],
+) -> None:
+    """Compare tensors that are not proved equal without the sums with 0 that they have; note in *proofs* what it shows.
+
+    *proofs* are those of the tensors as they are, by the names in *left*, and *decide* is what found them.  Where the
+    law ``"signed-zero"`` is granted, all of them are compared again, so that one certificate is about them all.
+    """
+    granted = SIGNED_ZERO in laws
+    found = [proofs[name] for name in left]
+    if not any(p.verdict is not Verdict.PROVED and (granted or not p.is_refuted_plainly) for p in found):
+        return
+    bare = rewritten(left, {name: right[name] for name in left}, {WITHOUT_ZEROS}, ())
+    if all(t is left[name] and bare.right[name] is right[name] for name, t in bare.left.items()):
+        return
+    # without the law, the only question is whether it would help: then neither a witness nor a long proof is of use
+    goals = None if granted else FIRST_EFFORT
+    known = pairs_known(facts, laws if granted else LAWS, goals, (list(bare.left.values()), list(bare.right.values())))
+    for name, t in bare.left.items():
+        without = decide(t, bare.right[name], known, budget if granted else 0)
+        proofs[name] = _under_signed_zero(proofs[name], without, granted=granted)
+
+
+def _under_signed_zero(proof: Proof, without: Proof, *, granted: bool) -> Proof:
+    """Return the proof of a claim, given the one without the law, and the one of its sides without added zeros.
+
+    If the law is not *granted*, UNKNOWN names it where it is needed.  If it is, a difference counts only where the
+    sides without added zeros differ, too.
+    """
+    if proof.verdict is Verdict.PROVED:
+        return proof
+    if without.verdict is Verdict.PROVED:
+        laws = tuple(sorted({*without.laws, SIGNED_ZERO}))
+        if granted:
+            return proof.under(laws, without)
+        return proof if proof.is_refuted_plainly else proof.needing(laws, proof.witness)
+    return without if granted and without.verdict is Verdict.UNKNOWN else proof
 
 
 def _judged(search: WitnessSearch, unknown: Proof) -> Proof:

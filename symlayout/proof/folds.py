@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod
-from typing import NamedTuple
 
 from symlayout.algebra.facts import Facts
 from symlayout.compute.reductions import mean
@@ -36,28 +35,33 @@ class Merging:
     ----------
     laws : frozenset of str
         The granted laws: sums and products of floats are merged only under ``"reassociate"``.
-    used : set of str
-        The laws that were needed.
     turned : bool
         Whether the terms of the second of two joined folds come first.
     decides : bool
         Whether fills of maxima may be changed, for which it is proved that each box has another term.
-    merged, open, decided : int
-        How often something was merged, how often that is to be proved, and how often it was.
+    used, wanted : set of str
+        The laws that were needed, and those that would allow to merge more.
+    merged, joined : int
+        How often something was merged, and how often these were folds that are joined.
     """
 
     laws: frozenset[str]
-    used: set[str] = field(default_factory=set)
     turned: bool = False
     decides: bool = True
+    used: set[str] = field(default_factory=set)
+    wanted: set[str] = field(default_factory=set)
     merged: int = 0
-    open: int = 0
-    decided: int = 0
+    joined: int = 0
+    _made: dict[int, Tensor] = field(default_factory=dict)
+    _kept: list[Tensor] = field(default_factory=list)  # whose ids are in use
 
     def of(self, t: Tensor) -> Tensor:
         """Return *t* with its folds merged: *t* itself if there is nothing to merge."""
-        made: dict[int, Tensor] = {}
+        made = self._made
+        self._kept.append(t)
         for node in t.graph():
+            if id(node) in made:
+                continue
             inputs = tuple(made[id(x)] for x in node.inputs)
             same = all(x is y for x, y in zip(inputs, node.inputs, strict=True))
             here = node if same else node.remade(inputs, {})
@@ -75,13 +79,8 @@ class Merging:
         """Return a function of a maximum as a maximum of the function, whose fills it makes; None for other values."""
         if (made := with_function_inside(node, _source)) is not None:
             return made
-        if (made := with_fills_of_function(node)) is None:
-            return None
-        self.open += 1
-        if not self.decides or not has_a_term(node.inputs[0], node.batch):
-            return None
-        self.decided += 1
-        return made
+        made = with_fills_of_function(node) if self.decides else None
+        return made if made is not None and has_a_term(node.inputs[0], node.batch) else None
 
     # ------------------------------------------------------------------ the rules
 
@@ -102,13 +101,13 @@ class Merging:
 
     def _of_mean(self, node: Tensor) -> Tensor | None:
         """Return a mean of means, all of as many elements, as one mean; None if *node* is none, or a law is missing."""
-        laws = {REASSOCIATE, REAL}  # the numbers of terms are factors of sums
-        if node.body is None or node.body.function is not mean or not laws <= self.laws or not _is_real(node):
+        if node.body is None or node.body.function is not mean or not _is_real(node):
             return None
         inner = _source(node.inputs[0])
         if inner is None or inner.body != node.body or inner.rank != inner.batch or inner.dtype != node.dtype:
             return None
-        self.used |= laws
+        if not self._may_use(REASSOCIATE, REAL):  # the numbers of terms are factors of sums
+            return None
         view = moved(node.inputs[0], {inner.key: inner.inputs[0]}, inner.batch)
         return compute(node.body, [view], batch=node.batch, dtype=node.dtype)
 
@@ -132,10 +131,11 @@ class Merging:
                 pieces.append([expand_dims(view, -1)])
             else:
                 return None
-        if self.turned:
-            pieces.reverse()
         if len(pieces[0]) != len(pieces[1]):
             return None
+        self.joined += 1
+        if self.turned:
+            pieces.reverse()
         views = _joined(pieces, node.batch, node.facts)
         return compute(fold, views, batch=node.batch, dtype=node.dtype)
 
@@ -147,12 +147,13 @@ class Merging:
                 return False
             if f.rank != f.batch or f.dtype != node.dtype:
                 return False
-        if all(_is_exact(f) for f in folds):
-            return True
-        if REASSOCIATE not in self.laws:
-            return False
-        self.used.add(REASSOCIATE)
-        return True
+        return all(_is_exact(f) for f in folds) or self._may_use(REASSOCIATE)
+
+    def _may_use(self, *laws: str) -> bool:
+        """Return whether *laws* are granted, and note that they are used or wanted."""
+        granted = self.laws.issuperset(laws)
+        (self.used if granted else self.wanted).update(laws)
+        return granted
 
 
 def _without_units(node: Tensor) -> Tensor:
@@ -222,42 +223,3 @@ def _flat(view: Tensor, batch: int) -> Tensor:
     if view.rank == batch:
         return expand_dims(view, -1)
     return reshape(view, (*view.shape[:batch], prod(view.shape[batch:])))
-
-
-class Merged(NamedTuple):
-    """Both sides of a claim with their folds merged.
-
-    Attributes
-    ----------
-    sides : tuple of Tensor
-        The sides.
-    laws : frozenset of str
-        The laws that this needs.
-    turned : bool
-        Whether the terms of joined folds change places on the second side.
-    merged, open, decided : int
-        How often something was merged, how often something is to be proved for it, and how often it was.
-    """
-
-    sides: tuple[Tensor, Tensor]
-    laws: frozenset[str]
-    turned: bool
-    merged: int
-    open: int
-    decided: int
-
-
-def merged(sides: Sequence[Tensor], laws: frozenset[str], *, turned: bool, decides: bool = True) -> Merged:
-    """Return both sides with their folds merged, as the granted *laws* allow.
-
-    Parameters
-    ----------
-    turned : bool
-        Whether the terms of joined folds change places on the second side.
-    decides : bool
-        Whether something may be proved for it.
-    """
-    left, right = Merging(laws, decides=decides), Merging(laws, turned=turned, decides=decides)
-    found = left.of(sides[0]), right.of(sides[1])
-    counts = (left.merged + right.merged, left.open + right.open, left.decided + right.decided)
-    return Merged(found, frozenset(left.used | right.used), turned, *counts)

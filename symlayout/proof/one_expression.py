@@ -28,7 +28,17 @@ def leaves_of_one_expression(left: Tensor, right: Tensor, forms: Forms) -> Pairs
     return None if found is None or found[1] else found[0]
 
 
-def parts_of_one_expression(left: Tensor, right: Tensor, forms: Forms) -> tuple[Pairs, Pairs] | None:
+def are_one_expression(left: Tensor, right: Tensor, *, unread: bool = False) -> bool:
+    """Return whether both sides are the same operations of the same inputs, whatever these are.
+
+    Inputs that no case reads, such as those that only give an extent, count if *unread*.
+    """
+    return parts_of_one_expression(left, right, {}, unread=unread) == ([], [])
+
+
+def parts_of_one_expression(
+    left: Tensor, right: Tensor, forms: Forms, *, unread: bool = False
+) -> tuple[Pairs, Pairs] | None:
     """Return what corresponds if both sides are the same operations of it; None if they end in two operations.
 
     Both sides are equal if all pairs are.  The first pairs are leaves, as `leaves_of_one_expression` has them.  The
@@ -49,7 +59,8 @@ def parts_of_one_expression(left: Tensor, right: Tensor, forms: Forms) -> tuple[
             if a.key != b.key and a.body is not None:
                 found.append((a, b))
         elif a.declared is not None and b.declared is not None and _is_one_operation(a, b, forms):
-            read = {case.source for case in a.declared.cases}  # of others, only the extents matter, which the form has
+            # of inputs that no case reads, only the extents matter, which the form has
+            read = range(len(a.inputs)) if unread else {case.source for case in a.declared.cases}
             waiting += [(a.inputs[k], b.inputs[k]) for k in sorted(read, reverse=True)]
         elif (a, b) == (left, right) or a.extents != b.extents or a.dtype != b.dtype:
             return None

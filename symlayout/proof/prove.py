@@ -1,7 +1,6 @@
 """Decide whether two tensors are equal for all sizes: proved, refuted with a witness, or unknown.
 
-The sides are compared as they are, with their folds merged, with their functions outermost and, under the law
-``"signed-zero"``, without added zeros.  `symlayout.proof.attempts` decides each of these claims.
+`symlayout.proof.attempts` decides the claim, once it is known that both sides are about one set of inputs.
 """
 
 from __future__ import annotations
@@ -14,18 +13,14 @@ from symlayout.algebra.facts import Facts
 from symlayout.deadlines import out_of_time, within
 from symlayout.errors import ArrayError, ShapeError, SymlayoutError, shown
 from symlayout.language import sympy_bridge
-from symlayout.proof.added_zeros import without_added_zeros
-from symlayout.proof.attempts import DEFAULT_BUDGET, FIRST_EFFORT, decide, pairs_known
-from symlayout.proof.cases.case_tree import Tree
+from symlayout.proof.attempts import DEFAULT_BUDGET, FIRST_EFFORT, decide, pairs_known, zeros_taken_out
 from symlayout.proof.congruence import Congruence
 from symlayout.proof.counterexample import Witness, WitnessSearch
-from symlayout.proof.decide_equal import attempt, dtype_of
-from symlayout.proof.folds import merged
+from symlayout.proof.decide_equal import dtype_of
 from symlayout.proof.idle_functions import without_idle_functions
-from symlayout.proof.laws import LAWS, SIGNED_ZERO, check_laws
+from symlayout.proof.laws import check_laws
 from symlayout.proof.natural_assumptions import advice
 from symlayout.proof.points import is_empty, point_of
-from symlayout.proof.pull_functions import pulled
 from symlayout.proof.verdict import Proof, Verdict
 from symlayout.tensors.chain import Applicable, Tensor, check_tensors
 from symlayout.tensors.requirements import implies, requirements
@@ -34,8 +29,6 @@ if TYPE_CHECKING:
     from symlayout.facade import Layout
 
 __all__ = ["Proof", "Verdict", "Witness", "prove_equal"]
-
-MOST_PULLED = 150  # operations of a side whose functions are pulled out of movement, one after the other
 
 
 def prove_equal(
@@ -198,83 +191,13 @@ def _prove_tensors_equal(
             options = {"budget": budget, "judge": judge, "laws": laws, "goals": goals}
             return _prove_tensors_equal(busy["left"], busy["right"], **options).of(left, right)  # type: ignore[arg-type]
     known = pairs_known(facts, laws, goals, ([left], [right]))
-    for rewritten in (_proved_by_merging, _proved_by_pulling):
-        if (proof := rewritten(left, right, facts, known[0])) is not None:
-            return proof
-    proof = decide(left, right, facts, known, budget=budget, judge=judge, advice=advice)
-    bare = without_added_zeros({"left": left, "right": right})
-    granted = SIGNED_ZERO in laws
-    decided = proof.verdict is Verdict.PROVED or (proof.is_refuted_plainly and not granted)
-    if decided or (bare["left"] is left and bare["right"] is right):
-        return proof
-    without = _prove_tensors_equal(
-        bare["left"], bare["right"], budget=budget, judge=None, laws=laws if granted else LAWS, goals=goals
-    )
-    return under_signed_zero(proof, without, granted=granted)
+    proofs = {"": decide(left, right, facts, known, budget=budget, judge=judge, advice=advice)}
 
+    def decided(a: Tensor, b: Tensor, pairs: tuple[Congruence, Congruence], points: int) -> Proof:
+        return decide(a, b, facts, pairs, budget=points)
 
-def under_signed_zero(proof: Proof, without: Proof, *, granted: bool) -> Proof:
-    """Return the proof of a claim, given the one without the law, and the one of its sides without added zeros.
-
-    If the law is not *granted*, UNKNOWN names it where it is needed.  If it is, a difference counts only where the
-    sides without added zeros differ, too.
-    """
-    if proof.verdict is Verdict.PROVED:
-        return proof
-    if without.verdict is Verdict.PROVED:
-        laws = tuple(sorted({*without.laws, SIGNED_ZERO}))
-        if granted:
-            return proof.under(laws, without)
-        return proof if proof.is_refuted_plainly else proof.needing(laws, proof.witness)
-    return without if granted and without.verdict is Verdict.UNKNOWN else proof
-
-
-def _proved_by_merging(left: Tensor, right: Tensor, facts: Facts, first: Congruence) -> Proof | None:
-    """Return the proof of two sides whose folds are merged; None without one, or where it is not needed."""
-    try:
-        plain = merged((left, right), first.laws, turned=False, decides=False)
-        if not plain.merged + plain.open or not isinstance(attempt(left, right, facts, first, finite=False), str):
-            return None
-        for turned in (False, True):
-            here = merged((left, right), first.laws, turned=turned)
-            if not here.merged:
-                return None
-            if (found := _attempt_rewritten(here.sides, facts, first)) is not None:
-                known, tree = found
-                known.used |= here.laws
-                laws = tuple(sorted(known.used))
-                return Proof(left, right, facts, Verdict.PROVED, laws=laws, known=known, tree=tree, merged=here)
-    except ShapeError:  # more terms than int64 counts
-        return None
-    return None
-
-
-def _proved_by_pulling(left: Tensor, right: Tensor, facts: Facts, first: Congruence) -> Proof | None:
-    """Return the proof of two sides with their functions outermost; None without one, or where it is not needed."""
-    if not (left.computes and right.computes) or max(len(t.graph()) for t in (left, right)) > MOST_PULLED:
-        return None
-    sides = [pulled([t])[0][0] for t in (left, right)]
-    if sides[0] is left and sides[1] is right:
-        return None
-    if not isinstance(attempt(left, right, facts, first, finite=False), str):
-        return None
-    if (found := _attempt_rewritten(sides, facts, first)) is None:
-        return None
-    known, tree = found
-    known.direct = True  # so the certificate is about the sides with their functions outermost
-    return Proof(left, right, facts, Verdict.PROVED, laws=tuple(sorted(known.used)), known=known, tree=tree)
-
-
-def _attempt_rewritten(sides: Sequence[Tensor], facts: Facts, first: Congruence) -> tuple[Congruence, Tree] | None:
-    """Return the proof that two rewritten sides are equal, and what it found of pairs; None if there is none."""
-    here = facts.fork()
-    for side in sides:
-        here.merge(side.facts)
-    if len(here.requirements) > len(facts.requirements):  # then the proof would be about fewer sizes
-        return None
-    known = Congruence(here, first.goals, first.laws)
-    found = attempt(sides[0], sides[1], here, known, finite=False)
-    return None if isinstance(found, str) else (known, found)
+    zeros_taken_out({"": left}, {"": right}, facts, laws, budget, proofs, decided)
+    return proofs[""]
 
 
 def _match_leaves(left: Tensor, right: Tensor, facts: Facts) -> None:

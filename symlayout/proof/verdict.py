@@ -9,15 +9,14 @@ from typing import Any
 
 from symlayout.algebra.fact_store import DIGIT
 from symlayout.algebra.facts import Facts
-from symlayout.errors import InconclusiveError
 from symlayout.language import sympy_bridge
 from symlayout.proof.cases.case_tree import Tree
 from symlayout.proof.certificate.checker.schema import sealed
 from symlayout.proof.congruence import Congruence
 from symlayout.proof.counterexample import Witness
 from symlayout.proof.decide_equal import dtype_of
-from symlayout.proof.folds import Merged
 from symlayout.proof.points import Point
+from symlayout.proof.rewritings import WITHOUT_ZEROS, Form
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.requirements import implies, requirements
 from symlayout_codegen.forks import cached_property
@@ -65,6 +64,10 @@ class Proof:
         assumption that decides the claim.
     laws : tuple of str
         The granted laws that the proof needs.
+    known : Congruence or None
+        What the attempt that proved it found out about pairs of computed values, for the engine.
+    form : Form
+        How the sides were rewritten for that, for the engine.
     point : dict or None
         With PROVED, a value for each dim, by its SymPy symbol: sizes that meet all facts of the claim, at which both
         sides were bound and evaluated.  So what is proved does not follow from facts that contradict each other.
@@ -93,16 +96,13 @@ class Proof:
         laws: tuple[str, ...] = (),
         known: Congruence | None = None,
         tree: Tree | None = None,
-        merged: Merged | None = None,
-        without_added_zeros: bool = False,
-        bare: tuple[Tensor, Tensor] | None = None,
+        form: Form = frozenset(),
         advice: Advice | None = None,
     ) -> None:
-        self._merged, self._compared = merged, (bare or (left, right)) if merged is None else merged.sides
-        self._sides, self._facts = (left, right), facts
+        self._sides = self._compared = (left, right)
+        self._facts = facts
         self.verdict, self.witness, self.obligation, self.searched = verdict, witness, obligation, searched
-        self.laws, self._known, self._tree = laws, known, tree
-        self._without_added_zeros, self._advice = without_added_zeros, advice
+        self.laws, self.known, self.form, self._tree, self._advice = laws, known, form, tree, advice
         self.point: dict[Any, int] | None = None
         self._evaluated = ""
 
@@ -133,34 +133,22 @@ class Proof:
         return sealed({**found, "point": point, "evaluated": self._evaluated})
 
     def _certificate(self) -> dict[str, Any]:
-        bare = self._without_added_zeros  # such a certificate names its law, so it is never one of movement only
-        if self._known is not None and (bare or any(side.computes for side in self._compared)):
-            left, right = self._compared
-            sides = {"": left}, {"": right}
-            known, laws = self._known, self.laws
-            if self._merged is not None and self._merged.decided:
-                raise InconclusiveError("the proof has a certificate: it shows that each window has an element")
+        left, right = self._compared
+        known = self.known
+        if known is not None and (self.form or left.computes or right.computes):
             from symlayout.proof.certificate.computed import certificate_of_computed
 
-            return certificate_of_computed(
-                *sides, known.facts, known, laws, brief=False, without_added_zeros=bare, merged=self._merged
-            )
-        if bare:
-            raise InconclusiveError("the proof has a certificate: it enumerates sizes under a law")
+            sides = {"": left}, {"": right}
+            return certificate_of_computed(*sides, known.facts, known, self.laws, form=self.form, brief=False)
         from symlayout.proof.certificate.write import certify
 
-        left, right = self._compared
         return certify(left, right, self._facts, dtype_of(left, right), self._tree)
 
-    def is_proved_by(self, attempt: Congruence) -> bool:
-        """Return whether this claim is proved, and with the pairs of *attempt*."""
-        return self.verdict is Verdict.PROVED and self._known is attempt
-
     def under(self, laws: tuple[str, ...], rewritten: Proof) -> Proof:
-        """Return the proof of this claim under *laws*: that of its sides as these laws rewrite them."""
-        known, tree, sides, merged = rewritten._known, rewritten._tree, rewritten._sides, rewritten._merged
-        head = (*self._sides, self._facts, rewritten.verdict, None, "", self.searched, laws, known, tree, merged)
-        return Proof(*head, without_added_zeros=True, bare=sides)
+        """Return the proof of this claim under *laws*: that of its sides without added zeros."""
+        form = rewritten.form | {WITHOUT_ZEROS}
+        head = (*self._compared, self._facts, rewritten.verdict, None, "", self.searched, laws)
+        return Proof(*head, known=rewritten.known, form=form)
 
     @property
     def sides(self) -> tuple[Tensor, Tensor]:
@@ -225,15 +213,19 @@ class Proof:
     @property
     def formulas(self) -> tuple[str, ...]:
         """With PROVED, the fused functions that stand for chains with their formulas: these may differ by rounding."""
-        proved = self.verdict is Verdict.PROVED and self._known is not None
-        return tuple(sorted(self._known.fused)) if proved and self._known is not None else ()
+        return tuple(sorted(self.known.fused)) if self.verdict is Verdict.PROVED and self.known is not None else ()
+
+    @property
+    def formula_texts(self) -> dict[str, str]:
+        """At which special values each of `formulas` and the chain with its formula part, as text."""
+        return self.known.formula_texts() if self.formulas and self.known is not None else {}
 
     def _terms(self) -> list[str]:
         """Return by what the sides are equal other than bit for bit, as lines of text."""
         lines = [f"  under the laws: {', '.join(self.laws)}"] if self.laws else []
-        if self.formulas and self._known is not None:
+        if self.formulas:
             lines.append(f"  equal by formula: {', '.join(self.formulas)} (rounding may differ)")
-            lines += [f"    {name}: {text}" for name, text in self._known.formula_texts().items() if text]
+            lines += [f"    {name}: {text}" for name, text in self.formula_texts.items() if text]
         return lines
 
     def latex(self) -> str:

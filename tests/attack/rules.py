@@ -440,7 +440,7 @@ def value(t: Any, arrays: dict[str, Array], shape: tuple[int, int]) -> Array | N
 def wrong(left: Any, right: Any, proof: Any, e: tuple[Node, Node], dtype: str, seed: int) -> str:
     """Return where a PROVED claim does not hold; an empty text if it holds wherever it was tried."""
     rng = np.random.default_rng(seed)
-    fused = bool(proof._known is not None and proof._known.fused)
+    fused = bool(proof.formulas)
     laws = set(proof.laws)
     exact = all(n.op in EXACT for side in e for n in side.nodes())
     for shape in SIZES:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import symlayout as sl
-from symlayout.proof.folds import merged
+from symlayout.proof.folds import Merging
 from symlayout.proof.verdict import Verdict
 
 o = sl.onnx
@@ -124,8 +124,11 @@ def test_a_claim_with_one_thing_wrong_is_refuted(name: str, mode: str) -> None:
 @pytest.mark.parametrize("name", [name for name in CLAIMS if name not in EXACT])
 def test_float_sums_are_not_merged_without_the_law(name: str) -> None:
     sides = CLAIMS[name](MODES["symbolic"], False)
-    assert merged(sides, frozenset(), turned=False).merged == 0
-    assert merged(sides, frozenset(LAW), turned=False).merged > 0
+    without, granted = Merging(frozenset()), Merging(frozenset(LAW))
+    assert [without.of(t) for t in sides] == list(sides)
+    assert without.wanted == {*LAW}
+    assert any(granted.of(t) is not t for t in sides)
+    assert granted.used == {*LAW}
 
 
 def test_a_sum_of_squares_of_sums_is_not_merged() -> None:

@@ -14,7 +14,6 @@ from typing import Any
 
 from symlayout.algebra.facts import Facts
 from symlayout.errors import SymlayoutError
-from symlayout.proof.added_zeros import without_added_zeros
 from symlayout.proof.certificate.checker import refusal
 from symlayout.proof.certificate.checker.all_ranks import check_product, check_shapes, seal_of
 from symlayout.proof.certificate.checker.elements import refusal_of_elements
@@ -27,17 +26,16 @@ from symlayout.proof.certificate.computed_claims import (
     ClaimText,
     ComputedClaims,
     function_of,
-    is_one_expression,
     is_sealed,
     laws_of_pairs,
     nodes_of,
-    with_folds_merged,
-    with_functions_outermost,
 )
 from symlayout.proof.congruence import Pair, Way, any_order, matching, may_turn
 from symlayout.proof.decide_equal import dtype_of
 from symlayout.proof.idle_functions import without_idle_functions
-from symlayout.proof.laws import REASSOCIATE, SIGNED_ZERO
+from symlayout.proof.laws import REASSOCIATE
+from symlayout.proof.one_expression import are_one_expression
+from symlayout.proof.rewritings import FORMS, rewritten
 from symlayout.tensors.chain import Tensor
 
 
@@ -50,15 +48,9 @@ def refusal_of_computed(certificate: Any, left: Mapping[str, Tensor], right: Map
     try:
         if not is_sealed(certificate):
             return "the seal does not match: the certificate was altered"
-        bare = certificate.get("without_added_zeros", False)
-        if bare:
-            left, right = without_added_zeros(left), without_added_zeros(right)
-        used: set[str] = set()
-        turned = certificate.get("merged_turned", False)
-        if turned or certificate.get("merged"):
-            left, right, used = with_folds_merged(left, right, certificate["laws"], turned=turned)
-        if certificate.get("outermost"):
-            left, right = with_functions_outermost(left), with_functions_outermost(right)
+        form = [name for name in FORMS if certificate.get(name)]
+        compared = rewritten(left, right, form, certificate["laws"])
+        left, right = compared.left, compared.right
         nodes = nodes_of(left.values()), nodes_of(right.values())
         claims = ComputedClaims(facts)
         text = ClaimText(claims, [{id(node): k for k, node in enumerate(side)} for side in nodes])
@@ -83,9 +75,7 @@ def refusal_of_computed(certificate: Any, left: Mapping[str, Tensor], right: Map
                         return f"pair {number}: {reason}"
             text.add(why)
             claims.add(number, why, order)
-        if certificate["laws"] != sorted(
-            {*laws_of_pairs(certificate["pairs"]), *used, *([SIGNED_ZERO] if bare else [])}
-        ):
+        if certificate["laws"] != sorted({*laws_of_pairs(certificate["pairs"]), *compared.laws}):
             return "the laws are not those that the pairs need"
         if certificate["outputs"].keys() != left.keys():
             return "the outputs are not those of the models"
@@ -245,9 +235,9 @@ def _other(sides: tuple[Tensor, Tensor, Facts, Any], shown: Any) -> str:
     """Return why *shown* is no proof of this claim; an empty text if it is."""
     if len({side.dtype for side in sides[:2]} - {None}) > 1:
         return "the element types differ"
-    claim = Claim(*sides).data
     if shown is None:
-        return "" if is_one_expression(claim) else "the sides are two expressions, and no proof is given"
+        return "" if are_one_expression(*sides[:2]) else "the sides are two expressions, and no proof is given"
+    claim = Claim(*sides).data
     stated = {key: part for key, part in shown["claim"].items() if key != "elements"}
     if dumps(claim, sort_keys=True) != dumps(stated, sort_keys=True):
         return "the claim is another"

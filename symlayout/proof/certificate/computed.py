@@ -10,28 +10,24 @@ view's claim are then the same operations of the same inputs, None stands for it
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import Any
 
 from symlayout.algebra.facts import Facts
 from symlayout.budgets import limits
 from symlayout.errors import InconclusiveError
 from symlayout.proof.certificate.checker.schema import sealed
-from symlayout.proof.certificate.claim import Claim
 from symlayout.proof.certificate.computed_claims import (
     ClaimText,
     ComputedClaims,
     function_of,
-    is_one_expression,
     laws_of_pairs,
     nodes_of,
-    with_functions_outermost,
 )
 from symlayout.proof.certificate.write import certify
 from symlayout.proof.congruence import Congruence
 from symlayout.proof.decide_equal import attempt
-from symlayout.proof.folds import Merged
-from symlayout.proof.laws import SIGNED_ZERO
+from symlayout.proof.one_expression import are_one_expression
+from symlayout.proof.rewritings import FORMS, OUTERMOST, Form, Rewritten, rewritten
 from symlayout.tensors.chain import Tensor
 
 
@@ -42,59 +38,46 @@ def certificate_of_computed(
     known: Congruence,
     laws: Sequence[str] = (),
     *,
+    form: Form = frozenset(),
     brief: bool = True,
-    without_added_zeros: bool = False,
-    merged: Merged | None = None,
 ) -> dict[str, Any]:
-    """Return the certificate of a proof, whose pairs are *known*, that tensors of the same names are equal.
+    """Return the certificate of a proof under *laws* that tensors of the same names are equal.
 
-    *brief* leaves out the certificates of outputs that are one expression on both sides.  If the proof compares values
-    at some coordinates only, the certificate is about the tensors with their functions outermost, whose values are
-    compared as a whole.  *without_added_zeros* says that the tensors are those of the claim without added
-    zeros (`symlayout.proof.added_zeros`), and *merged* how they were merged.
+    The proof's pairs are *known*.  If it rewrote the tensors to a *form*, or compares values at some coordinates only,
+    it is made once more of the rewritten tensors: the last form has functions outermost, so that values are compared as
+    a whole.  *brief* leaves out the certificates of outputs that are one expression on both sides.
 
     Raises
     ------
     InconclusiveError
         That is not proved, or a claim of movement has no certificate.
     """
-    rewritten = {"without_added_zeros": True} if without_added_zeros else {}
-    if merged is not None:
-        rewritten["merged_turned" if merged.turned else "merged"] = True
-    if not known.direct:
-        return certify_computed(left, right, facts, known, laws, rewritten=rewritten, brief=brief)
-    sides = [with_functions_outermost(side) for side in (left, right)]
-    again = Congruence(facts, limits.decision_goals, known.laws)
-    for name, t in sides[0].items():
-        if isinstance(attempt(t, sides[1][name], facts, again, finite=True), str):
-            again.direct = True
-    rewritten["outermost"] = True
-    return certify_computed(sides[0], sides[1], facts, again, laws, rewritten=rewritten, brief=brief)
+    sides = Rewritten(form, dict(left), dict(right), set(), set(), changed=False)
+    if not form and not known.direct:
+        return certify_computed(sides, facts, known, brief=brief)
+    for tried in dict.fromkeys((form, form | {OUTERMOST})) if form else [frozenset({OUTERMOST})]:
+        sides = rewritten(left, right, tried, laws)
+        known = Congruence(facts, limits.decision_goals, frozenset(laws))
+        claims = [(t, sides.right[name]) for name, t in sides.left.items()]
+        if any(isinstance(attempt(*claim, facts, known, finite=True), str) for claim in claims):
+            known.direct = True
+        if not known.direct:
+            break
+    return certify_computed(sides, facts, known, brief=brief)
 
 
-def certify_computed(
-    left: Mapping[str, Tensor],
-    right: Mapping[str, Tensor],
-    facts: Facts,
-    known: Congruence,
-    laws: Sequence[str] = (),
-    *,
-    rewritten: Mapping[str, bool] = MappingProxyType({}),
-    brief: bool = True,
-) -> dict[str, Any]:
-    """Return the certificate that each tensor of *left* equals that of *right* of the same name.
+def certify_computed(sides: Rewritten, facts: Facts, known: Congruence, *, brief: bool = True) -> dict[str, Any]:
+    """Return the certificate that each tensor on the left of *sides* equals that of the same name on the right.
 
-    *rewritten* says what they are of the tensors of the claim, in this order: ``"without_added_zeros"``, what that
-    function makes of them, ``"merged"`` or ``"merged_turned"``, what `symlayout.proof.folds.merged` makes of these, and
-    ``"outermost"``, what `with_functions_outermost` makes of these.  Unless *brief*,
-    the tensors themselves get a certificate of movement even where both sides are one expression, and views where only
-    the inputs that are read are the same.
+    Unless *brief*, the tensors themselves get a certificate of movement even where both sides are one expression, and
+    views where only the inputs that are read are the same.
 
     Raises
     ------
     InconclusiveError
         The proof compared more than pairs of whole values, or a claim of movement has no certificate.
     """
+    left, right = sides.left, sides.right
     if known.direct:
         raise InconclusiveError("the proof has a certificate: it compares values at some coordinates only")
     places = [{id(node): k for k, node in enumerate(nodes_of(side.values()))} for side in (left, right)]
@@ -130,14 +113,14 @@ def certify_computed(
     show = _shown if brief else _shown_in_full
     outputs = {name: show(claims.movement(t, right[name])) for name, t in left.items()}
     text.end(left, right)
-    zeros = [SIGNED_ZERO] if rewritten.get("without_added_zeros") else []
-    needed = sorted({*laws_of_pairs(pairs), *laws, *zeros})
-    return sealed({"pairs": pairs, "outputs": outputs, "laws": needed, "text": text.data, **rewritten})
+    needed = sorted({*laws_of_pairs(pairs), *sides.laws})
+    form = {name: True for name in FORMS if name in sides.form}
+    return sealed({"pairs": pairs, "outputs": outputs, "laws": needed, "text": text.data, **form})
 
 
 def _shown(sides: tuple[Tensor, Tensor, Facts, Any], *, brief: bool = True) -> dict[str, Any] | None:
-    """Return the certificate of a claim, or None where both sides are one expression (see `is_one_expression`)."""
-    return None if is_one_expression(Claim(*sides).data, unread=not brief) else certify(*sides)
+    """Return the certificate of a claim, or None where both sides are one expression (see `are_one_expression`)."""
+    return None if are_one_expression(*sides[:2], unread=not brief) else certify(*sides)
 
 
 def _shown_in_full(sides: tuple[Tensor, Tensor, Facts, Any], *, brief: bool = False) -> dict[str, Any] | None:
@@ -145,6 +128,6 @@ def _shown_in_full(sides: tuple[Tensor, Tensor, Facts, Any], *, brief: bool = Fa
     try:
         return certify(*sides)
     except InconclusiveError:
-        if is_one_expression(Claim(*sides).data):
+        if are_one_expression(*sides[:2]):
             return None
         raise

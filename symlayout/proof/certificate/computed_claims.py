@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import permutations
-from json import dumps
 from typing import Any
 
 from symlayout.algebra.facts import Facts
@@ -22,8 +21,7 @@ from symlayout.proof.certificate.checker.schema import sealed
 from symlayout.proof.certificate.claim import constant_name
 from symlayout.proof.congruence import Pair, Way
 from symlayout.proof.decide_equal import dtype_of
-from symlayout.proof.folds import merged
-from symlayout.proof.pull_functions import moved, pulled
+from symlayout.proof.pull_functions import moved
 from symlayout.tensors.chain import Tensor
 
 VALUE = "value "  # before the number of a pair: what stands for its values in claims
@@ -159,20 +157,6 @@ class ClaimText:
             self.data.append({"values": [made[number] for number in sorted(made)], "outputs": outputs})
 
 
-def with_functions_outermost(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Return tensors with their functions pulled out of movement (`symlayout.proof.pull_functions`)."""
-    return {name: pulled([t])[0][0] for name, t in tensors.items()}
-
-
-def with_folds_merged(
-    left: Mapping[str, Tensor], right: Mapping[str, Tensor], laws: Sequence[str], *, turned: bool
-) -> tuple[dict[str, Tensor], dict[str, Tensor], set[str]]:
-    """Return the tensors of both sides with their folds merged, as *laws* allow, and the laws that this needs."""
-    made = {name: merged((t, right[name]), frozenset(laws), turned=turned, decides=False) for name, t in left.items()}
-    sides = [{name: m.sides[side] for name, m in made.items()} for side in (0, 1)]
-    return sides[0], sides[1], {law for m in made.values() for law in m.laws}
-
-
 def nodes_of(outputs: Iterable[Tensor]) -> list[Tensor]:
     """Return each value that *outputs* are computed from once: a certificate has their places in this list."""
     return list({id(node): node for t in outputs for node in t.graph()}.values())
@@ -186,27 +170,6 @@ def function_of(t: Tensor) -> list[str]:
 def laws_of_pairs(pairs: Iterable[Mapping[str, Any]]) -> list[str]:
     """Return the laws that the pairs of a certificate need, sorted."""
     return sorted({pair["law"] for pair in pairs} - {""})
-
-
-def is_one_expression(claim: Mapping[str, Any], *, unread: bool = False) -> bool:
-    """Return whether both sides of a claim are the same operations of the same inputs, node by node.
-
-    Then both sides are one function of the inputs, whatever the operations mean.  Inputs that no case reads, such as
-    those that only give an extent, count if *unread*.
-    """
-    numbers: dict[str, int] = {}
-    made: list[int] = []  # the number of each node; nodes of the same form have the same number
-    for node in claim["nodes"]:
-        same = node
-        if "op" in node:
-            read = {case["source"] for case in node["cases"]}
-            same = {
-                **node,
-                "inputs": [made[k] if unread or place in read else None for place, k in enumerate(node["inputs"])],
-            }
-        made.append(numbers.setdefault(dumps(same, sort_keys=True), len(numbers)))
-    left, right = (made[int(claim[side])] for side in ("left", "right"))
-    return left == right
 
 
 def is_sealed(certificate: Mapping[str, Any]) -> bool:

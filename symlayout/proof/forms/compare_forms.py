@@ -30,7 +30,7 @@ from symlayout.proof.forms.embedded_sums import have_other_boxes, with_larger_bo
 from symlayout.proof.forms.real_forms import COMPUTED, Atom, Atoms, Form, Key, UnformedError
 from symlayout.proof.forms.special_values import Formula
 from symlayout.proof.laws import FOLD, REAL, REASSOCIATE, RECIPROCAL, SIGNED_ZERO
-from symlayout.proof.one_expression import leaves_of_one_expression
+from symlayout.proof.one_expression import are_one_expression
 from symlayout.proof.pull_functions import fills_of, moved, moved_values, read_leaves
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.declaration import Body
@@ -508,7 +508,7 @@ class _Reader:
         if a.kind == "view":
             (s, v, at), (t, w, bt) = a.content, b.content
             if s == t:
-                return (v is w or leaves_of_one_expression(v, w, {}) == []) and self._equal(at, bt)
+                return are_one_expression(v, w) and self._equal(at, bt)
             return self.judge.same_views(v, w, at, bt, self.facts)
         (s, x), (t, y) = a.content, b.content
         if s == t:

@@ -28,7 +28,7 @@ def test_each_view_of_each_pair_has_a_claim_and_outputs_of_one_expression_only_u
     facts = X.facts.fork()
     known = pairs_known(facts, ())
     proofs = [decide(t, RIGHT[name], facts, known) for name, t in LEFT.items()]
-    shown = certificate_of_computed(LEFT, RIGHT, facts, pairs_of(proofs, known), brief=brief)
+    shown = certificate_of_computed(LEFT, RIGHT, facts, pairs_of(proofs, facts), brief=brief)
     assert [pair["function"][0] for pair in shown["pairs"]] == ["relu", "negated", "relu", "negated"]
     assert [pair["order"] for pair in shown["pairs"]] == [[1, 0], [1, 0], [0, 1], [0, 1]]
     assert {name: claim is None for name, claim in shown["outputs"].items()} == {"turned": False, "same": brief}
