@@ -19,6 +19,7 @@ from symlayout.proof.compare_constants import EqualElements, same_elements
 from symlayout.proof.congruence import equal
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.element_types import same_fill
+from symlayout_codegen.forks import cached_property
 
 
 class ReadDecision(CaseDecision):
@@ -37,9 +38,18 @@ class ReadDecision(CaseDecision):
         limit: int,
         starts: tuple[Sequence[Extent], Sequence[Extent]] | None = None,
     ) -> None:
-        nodes = (*sides[0].nodes(), *sides[1].nodes())
-        super().__init__(finite=finite, limit=limit, one_fill=_has_one_fill(nodes, dtype))
+        super().__init__(finite=finite, limit=limit)
         self.sides, self.dtype, self.shown, self.starts = sides, dtype, shown, starts
+
+    @cached_property
+    def one_fill(self) -> bool:
+        """Whether no map has cases, and all fills are equal bit for bit."""
+        nodes = [node for side in self.sides for node in side.nodes() if node.declared is not None]
+        cases = [case for node in nodes if node.declared is not None for case in node.declared.cases]
+        if len(cases) != len(nodes) or any(case.where is not None for case in cases):
+            return False
+        fills = [case.fill.value for case in cases if case.fill is not None]
+        return all(same_fill(fills[0], fill, self.dtype) for fill in fills[1:])
 
     @abstractmethod
     def compare_with_fill(self, read: SideRead, side: int, fill: Any, facts: Facts) -> None:
@@ -142,12 +152,3 @@ class ReadDecision(CaseDecision):
         elif not self.are_one_element(a, b, facts):
             raise Stuck(f"{a.leaf.name} and {b.leaf.name} are one input", (*a.coords, *b.coords))
         return None
-
-
-def _has_one_fill(nodes: Sequence[Tensor], dtype: Any) -> bool:
-    """Return whether no map has cases, and all fills are equal bit for bit."""
-    cases = [case for node in nodes if node.declared is not None for case in node.declared.cases]
-    if len(cases) != sum(node.declared is not None for node in nodes) or any(case.where is not None for case in cases):
-        return False
-    fills = [case.fill.value for case in cases if case.fill is not None]
-    return all(same_fill(fills[0], fill, dtype) for fill in fills[1:])

@@ -30,7 +30,7 @@ class _MapDecision(CaseDecision):
     """The decision for a single operation: which of its cases holds at each of its coordinates."""
 
     def __init__(self, node: Tensor, limit: int) -> None:
-        super().__init__(finite=True, limit=limit, one_fill=False)
+        super().__init__(finite=True, limit=limit)
         self.node = node
 
     def meet(self, facts: Facts) -> list[Extent]:

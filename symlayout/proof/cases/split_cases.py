@@ -30,13 +30,16 @@ class CaseDecision(ABC):
         Whether to split a symbol into its values if nothing else helps.
     limit : int
         The most goals that the facts may have visited.
-    one_fill : bool
-        Whether all reads without a source give one fill, so that two branches suffice for all windows: see `Masked`.
     """
 
-    def __init__(self, *, finite: bool, limit: int, one_fill: bool) -> None:
-        self.finite, self.limit, self.one_fill = finite, limit, one_fill
+    def __init__(self, *, finite: bool, limit: int) -> None:
+        self.finite, self.limit = finite, limit
         self._splits = 0
+
+    @property
+    def one_fill(self) -> bool:
+        """Whether all reads without a source give one fill, so that two branches suffice for all windows (`Masked`)."""
+        return False
 
     @abstractmethod
     def meet(self, facts: Facts) -> list[Extent]:
