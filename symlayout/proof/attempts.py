@@ -23,7 +23,7 @@ from symlayout.proof.laws import LAWS, SIGNED_ZERO
 from symlayout.proof.rewritings import (
     WITHOUT_ZEROS,
     Form,
-    Rewritten,
+    RewrittenSides,
     rewritten,
     with_folds_merged,
     with_functions_outermost,
@@ -158,7 +158,7 @@ def _proved_turned(
 
 
 def _proved_rewritten(
-    others: Iterable[Rewritten], left: Tensor, right: Tensor, facts: Facts, known: Congruence
+    others: Iterable[RewrittenSides], left: Tensor, right: Tensor, facts: Facts, known: Congruence
 ) -> Proof | None:
     """Return the proof that the first of *others* has, the sides in other forms, with the goals and laws of *known*."""
     for other in others:

@@ -20,6 +20,7 @@ from symlayout.proof.cases.case_tree import Met, Tree
 from symlayout.proof.cases.common_values import meetings, share_operations, way_of
 from symlayout.proof.cases.compare_reads import ReadDecision
 from symlayout.proof.cases.constant_reads import ConstantReads
+from symlayout.proof.cases.one_expression import Pairs, leaves_of_one_expression, parts_of_one_expression
 from symlayout.proof.cases.read_element import OpenSign, SideRead, Stuck, case_that_applies
 from symlayout.proof.cases.turned_signs import are_products_of_one_sign, differ_by_no_sign
 from symlayout.proof.compare_constants import near_elements
@@ -39,7 +40,6 @@ from symlayout.proof.fills.covered_terms import Views, are_of_one_value, may_be_
 from symlayout.proof.forms.compare_forms import FORMULA, can_match, is_finite, laws_of
 from symlayout.proof.forms.special_values import Formula
 from symlayout.proof.laws import FOLD, LAWS, REAL, REASSOCIATE
-from symlayout.proof.one_expression import Pairs, leaves_of_one_expression, parts_of_one_expression
 from symlayout.proof.pull_functions import fills_of
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.element_types import same_fill

@@ -24,7 +24,7 @@ FORMS = (WITHOUT_ZEROS, MERGED, TURNED, OUTERMOST)
 
 
 @dataclass(frozen=True, slots=True)
-class Rewritten:
+class RewrittenSides:
     """Both sides of a claim in another form.
 
     Attributes
@@ -54,7 +54,7 @@ def rewritten(
     laws: Collection[str],
     *,
     decides: bool = False,
-) -> Rewritten:
+) -> RewrittenSides:
     """Return both sides of a claim in a *form*, as the granted *laws* allow.
 
     Something is proved for that only if *decides*: that windows with a fill have another element.
@@ -73,10 +73,10 @@ def rewritten(
             t is not side[name] for side, new in zip(sides, outermost, strict=True) for name, t in new.items()
         )
         sides = outermost
-    return Rewritten(frozenset(form), sides[0], sides[1], used, wanted, changed)
+    return RewrittenSides(frozenset(form), sides[0], sides[1], used, wanted, changed)
 
 
-def with_folds_merged(left: Tensor, right: Tensor, laws: frozenset[str], wanted: set[str]) -> Iterator[Rewritten]:
+def with_folds_merged(left: Tensor, right: Tensor, laws: frozenset[str], wanted: set[str]) -> Iterator[RewrittenSides]:
     """Yield two tensors with their folds merged: first without *laws*, and those that would merge more are *wanted*."""
     sides = {"": left}, {"": right}
     with suppress(ShapeError):  # merged folds may have more terms than int64 counts
@@ -91,7 +91,7 @@ def with_folds_merged(left: Tensor, right: Tensor, laws: frozenset[str], wanted:
         wanted |= merged.wanted
 
 
-def with_functions_outermost(left: Tensor, right: Tensor) -> Iterator[Rewritten]:
+def with_functions_outermost(left: Tensor, right: Tensor) -> Iterator[RewrittenSides]:
     """Yield two tensors with their functions outermost, if that makes a difference."""
     if left.computes and right.computes and (found := rewritten({"": left}, {"": right}, {OUTERMOST}, ())).changed:
         yield found

@@ -7,7 +7,7 @@ import pytest
 
 import symlayout as sl
 from symlayout.proof import compare_computed
-from symlayout.proof.one_expression import leaves_of_one_expression, parts_of_one_expression
+from symlayout.proof.cases.one_expression import leaves_of_one_expression, parts_of_one_expression
 from symlayout.tensors.apply_operation import operation
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.declaration import UNDETERMINED, Declared, Fill, Operand, index_map

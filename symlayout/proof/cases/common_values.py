@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent
 from symlayout.errors import InconclusiveError, ShapeError
+from symlayout.proof.cases.one_expression import Forms, Pairs, parts_of_one_expression
 from symlayout.proof.cases.read_element import OpenSign, Place, Stuck, read_element
-from symlayout.proof.one_expression import Forms, Pairs, parts_of_one_expression
 from symlayout.tensors.chain import Tensor
 
 Meeting = tuple[Place, Place, Pairs]

@@ -15,6 +15,7 @@ from typing import Any
 from symlayout.algebra.facts import Facts
 from symlayout.budgets import limits
 from symlayout.errors import InconclusiveError
+from symlayout.proof.cases.one_expression import are_one_expression
 from symlayout.proof.certificate.checker.schema import sealed
 from symlayout.proof.certificate.computed_claims import (
     ClaimText,
@@ -26,8 +27,7 @@ from symlayout.proof.certificate.computed_claims import (
 from symlayout.proof.certificate.write import certify
 from symlayout.proof.congruence import Congruence
 from symlayout.proof.decide_equal import attempt
-from symlayout.proof.one_expression import are_one_expression
-from symlayout.proof.rewritings import FORMS, OUTERMOST, Form, Rewritten, rewritten
+from symlayout.proof.rewritings import FORMS, OUTERMOST, Form, RewrittenSides, rewritten
 from symlayout.tensors.chain import Tensor
 
 
@@ -52,7 +52,7 @@ def certificate_of_computed(
     InconclusiveError
         That is not proved, or a claim of movement has no certificate.
     """
-    sides = Rewritten(form, dict(left), dict(right), set(), set(), changed=False)
+    sides = RewrittenSides(form, dict(left), dict(right), set(), set(), changed=False)
     if not form and not known.direct:
         return certify_computed(sides, facts, known, brief=brief)
     for tried in dict.fromkeys((form, form | {OUTERMOST})) if form else [frozenset({OUTERMOST})]:
@@ -66,7 +66,7 @@ def certificate_of_computed(
     return certify_computed(sides, facts, known, brief=brief)
 
 
-def certify_computed(sides: Rewritten, facts: Facts, known: Congruence, *, brief: bool = True) -> dict[str, Any]:
+def certify_computed(sides: RewrittenSides, facts: Facts, known: Congruence, *, brief: bool = True) -> dict[str, Any]:
     """Return the certificate that each tensor on the left of *sides* equals that of the same name on the right.
 
     Unless *brief*, the tensors themselves get a certificate of movement even where both sides are one expression, and

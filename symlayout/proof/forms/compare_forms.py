@@ -22,6 +22,7 @@ from symlayout.algebra.floor_normal_form import digit_name
 from symlayout.algebra.polynomial import Extent, names_of, symbol
 from symlayout.compute.elementwise import broadcast_jointly
 from symlayout.errors import InconclusiveError
+from symlayout.proof.cases.one_expression import are_one_expression
 from symlayout.proof.cases.read_element import SideRead
 from symlayout.proof.compare_constants import elements_at
 from symlayout.proof.congruence import equal
@@ -30,7 +31,6 @@ from symlayout.proof.forms.embedded_sums import have_other_boxes, with_larger_bo
 from symlayout.proof.forms.real_forms import COMPUTED, Atom, Atoms, Form, Key, UnformedError
 from symlayout.proof.forms.special_values import Formula
 from symlayout.proof.laws import FOLD, REAL, REASSOCIATE, RECIPROCAL, SIGNED_ZERO
-from symlayout.proof.one_expression import are_one_expression
 from symlayout.proof.pull_functions import fills_of, moved, moved_values, read_leaves
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.declaration import Body
