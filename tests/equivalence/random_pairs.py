@@ -118,6 +118,18 @@ def changed(rnd: random.Random, groups: list[list[NodeProto]]) -> list[list[Node
     return [*groups, *[[node("Identity", "y", "copied")]], drawn_node(rnd, [*names, "y"], "more")]
 
 
+def drawn_pair(seed: int) -> tuple[list[list[list[NodeProto]]], dict[str, TensorProto]]:
+    """Return two graphs that are near to each other, as groups of nodes, and the constants of both."""
+    rnd = random.Random(seed)
+    given = constants(rnd)
+    given["scalar"] = TensorProto(dims=[], data_type=1, float_data=[2.0], name="scalar")
+    groups = drawn_graph(rnd)
+    sides = [groups, changed(rnd, groups)]
+    if rnd.random() < 0.5:
+        sides.reverse()
+    return sides, given
+
+
 class Session:
     """A model in onnxruntime, without its optimisations."""
 
@@ -215,13 +227,7 @@ def main() -> None:
         paths = [Path(folder) / name for name in ("before.onnx", "after.onnx")]
         while time.time() < end:
             seed += 1
-            rnd = random.Random(seed)
-            given = constants(rnd)
-            given["scalar"] = TensorProto(dims=[], data_type=1, float_data=[2.0], name="scalar")
-            groups = drawn_graph(rnd)
-            sides = [groups, changed(rnd, groups)]
-            if rnd.random() < 0.5:
-                sides.reverse()
+            sides, given = drawn_pair(seed)
             data = [written(side, given) for side in sides]
             for path, text in zip(paths, data, strict=True):
                 path.write_bytes(text)
