@@ -4,7 +4,7 @@
 with every operation.
 """
 
-from symlayout.frontends import microsoft, microsoft_attention, onnx, openvino, tensorflow, torch
+from symlayout.frontends import microsoft, microsoft_attention, microsoft_language, onnx, openvino, tensorflow, torch
 from symlayout.frontends.registry import find, is_joint, is_known, names, register
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "is_known",
     "microsoft",
     "microsoft_attention",
+    "microsoft_language",
     "names",
     "onnx",
     "openvino",
