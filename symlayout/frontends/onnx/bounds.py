@@ -7,18 +7,13 @@ from typing import Any
 from symlayout.compute.demands import demanding
 from symlayout.errors import LEFT_OUT, ShapeError
 from symlayout.frontends import attributes
-from symlayout.frontends.onnx.operator import movement, operator
+from symlayout.frontends.onnx.operator import movement
 from symlayout.frontends.pads import padded
 from symlayout.frontends.rank import require_rank
 from symlayout.frontends.slices import sliced
 from symlayout.tensors.chain import Tensor
 
 _PADS = ("constant", "reflect", "edge", "wrap")
-_KINDS = "length_mismatch, attr_dtype, bad_axis, crop_exceeds, size_mismatch, overflow"
-_ABOUT = {
-    "pads": "The pads at the beginnings of *axes*, then those at their ends.",
-    "constant_value": "What ``constant`` adds; None is 0.",
-}
 
 
 @movement("Pad")
@@ -77,22 +72,6 @@ def pad(data: Tensor, pads: Any, constant_value: Any = None, axes: Any = None, m
         what = "an axis has extent {}, of {} one is left"
         data = demanding(data, what, at_least=[(n, e + 1) for n, e in taken], kind=LEFT_OUT)
     return padded(data, widths, mode, fill, crops_first=True, bounded=mode != "wrap")
-
-
-@operator(
-    "Pad-2",
-    "Pad-11",
-    "Pad-13",
-    "Pad-18",
-    example=("H, W", "pads=[1, 0, 2, 0]", "(H + 3, W)"),
-    kinds=_KINDS,
-    about=_ABOUT,
-    allowed={"mode": _PADS[:3]},
-)
-def pad_18(data: Tensor, pads: Any, constant_value: Any = None, axes: Any = None, mode: str = "constant") -> Tensor:
-    """Return *data* with other ends, as until opset 18: its elements do not wrap around."""
-    made: Tensor = pad(data, pads, constant_value, axes, mode)
-    return made
 
 
 @movement("Slice")
