@@ -196,6 +196,7 @@ class System:
     _nesting: dict[str, int] = field(default_factory=dict)  # depth of each floor and maximum, shared by all forks
     splits: dict[str, Split] | None = None
     _steps: int = 0
+    _stated: dict[tuple[str, Extent, Extent], None] = field(default_factory=dict)  # by the requirements
 
     def spend(self, goals: int) -> None:
         """Add the work of so many goals to `effort`."""
@@ -257,6 +258,7 @@ class System:
             _effort=self._effort,
             _nesting=self._nesting,
             splits=None if self.splits is None else dict(self.splits),
+            _stated=dict(self._stated),
         )
 
     def reduce(self, e: Extent) -> Extent:
@@ -371,11 +373,10 @@ class System:
     def evaluation(self) -> Callable[[Mapping[str, int]], dict[str, int]]:
         """Return `values` as a function, for many choices of dims: what it needs of the system is found once."""
         waiting = {n: Definition("floor", *d) for n, d in self.quotients.items()} | self.definitions
+        needed = {n: _names_used(d) for n, d in waiting.items()}
         order: list[tuple[str, Definition, frozenset[str]]] = []  # each after the symbols that it mentions
-        while ready := [n for n, d in waiting.items() if _names_used(d).isdisjoint(waiting)]:
-            for name in ready:
-                d = waiting.pop(name)
-                order.append((name, d, _names_used(d)))
+        while ready := [n for n in waiting if needed[n].isdisjoint(waiting)]:
+            order += [(name, waiting.pop(name), needed[name]) for name in ready]
 
         def evaluated(dims: Mapping[str, int]) -> dict[str, int]:
             found = dict(dims)

@@ -422,8 +422,12 @@ class Facts(Divisions):
         return not other.requirements or not self._unstated(other)
 
     def _unstated(self, other: Facts) -> list[Requirement]:
-        stated = {(r.relation, r.value, r.modulus) for r in self.requirements}
-        return [r for r in other.requirements if (r.relation, r.value, r.modulus) not in stated]
+        own = set(map(id, self.requirements))
+        if own.issuperset(map(id, other.requirements)):
+            return []
+        if len(self._stated) < len(self.requirements):  # requirements are only added
+            self._stated |= {(r.relation, r.value, r.modulus): None for r in self.requirements}
+        return [r for r in other.requirements if (r.relation, r.value, r.modulus) not in self._stated]
 
     def merge(self, other: Facts) -> None:
         """Add the dims and requirements of *other*, and solve both systems as one.
@@ -474,7 +478,7 @@ class Facts(Divisions):
         if name in other.quotients:
             top, bottom = other.quotients[name]
             return self.divide(translate(top), translate(bottom), "non_divisible", QUOTIENT)
-        if name not in other.definitions:
+        if name not in other.definitions or self._defines_as(other, name):
             return symbol(name)
         d = other.definitions[name]
         left, right = translate(d.left), translate(d.right)
@@ -482,6 +486,17 @@ class Facts(Divisions):
             known = evident_floor(left, right)
             return self.add_floor(left, right) if known is None else known
         return self.maximum(left, right)
+
+    def _defines_as(self, other: Facts, name: str) -> bool:
+        """Return whether *name* has the definition that *other* gives it, with all symbols that it is made of."""
+        waiting = [name]
+        for each in waiting:  # grows in the loop
+            d, quotient = other.definitions.get(each), other.quotients.get(each)
+            if self.definitions.get(each) != d or self.quotients.get(each) != quotient:
+                return False
+            parts = () if d is None else (d.left, d.right)
+            waiting += {part for e in parts for part in names_of(e)}.difference(waiting)
+        return True
 
     def adopt(self, other: Facts) -> None:
         """Add the floors, entries and maxima that a fork of this system has defined, without the fork's assumptions."""

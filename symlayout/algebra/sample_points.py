@@ -40,13 +40,34 @@ class Samples(Intervals):
         is the shorter one.  Where no point was found at which the facts hold, none is looked for at which a goal fails
         beside them.
         """
-        if any(name[0] == DIGIT for name in self.bounded) or not self._points():
+        if any(name[0] == DIGIT for name in self.bounded):
             return False
-        for trial in range(_REFUTE_TRIALS):
-            if (sample := self._sample(trial, -e - 1)) is not None:
-                self._samples = [*self._points(), sample][-_FOUND_SAMPLES:]
+        for least in (1, 0):
+            if self._add_sample(self._sample(0, -e - 1, given=self._aimed_at(e, least))):
                 return True
-        return False
+        trials = range(_REFUTE_TRIALS if self._points() else 0)
+        return any(self._add_sample(self._sample(trial, -e - 1)) for trial in trials)
+
+    def _add_sample(self, sample: dict[str, int] | None) -> bool:
+        """Add a sample that was found; return whether it was."""
+        if sample is not None:
+            self._samples = [*self._points(), sample][-_FOUND_SAMPLES:]
+        return sample is not None
+
+    def _aimed_at(self, e: Poly, least: int) -> dict[str, int]:
+        """Return values of the symbols without a definition at which *e* is likely to be negative.
+
+        They are the least ones from 1 on, so that sizes broadcast; those of symbols that *e* adds are the least ones
+        from *least* on, and those of symbols that it subtracts are one more.
+        """
+        found: dict[str, int] = {}
+        for name, low in self.low.items():
+            if name not in self.definitions and name not in self.floors and name not in self.entries:
+                times = e.terms.get((name,), 0)
+                value = max(low or 0, least if times > 0 else 1) + (times < 0)
+                high = self.high[name]
+                found[name] = min(value, high) if isinstance(high, int) else value
+        return found
 
     def floors_at_samples(self, numerator: Extent, denominator: Extent) -> set[int]:
         """Return the values of ``floor(numerator / denominator)`` at the samples: empty without samples."""

@@ -16,7 +16,7 @@ from symlayout.proof.certificate.computed import certificate_of_computed
 from symlayout.proof.congruence import Congruence, equal
 from symlayout.proof.counterexample import Witness
 from symlayout.proof.verdict import Proof, Verdict
-from symlayout.tensors.chain import Tensor
+from symlayout.tensors.chain import Tensor, graph_of
 from symlayout.tensors.computation import with_extents_of
 
 
@@ -32,19 +32,16 @@ def made_again(
     Values that nothing changes are the same ones.
     """
     made: dict[int, Tensor] = {}
-    for t in outputs.values():
-        for node in t.graph():
-            if id(node) in made:
-                continue
-            inputs = tuple(made[id(i)] for i in node.inputs)
-            if id(node) in named:
-                made[id(node)] = with_extents_of(node, named[id(node)], inputs)
-            elif (leaf := leaves.get(node.key)) is not None:
-                made[id(node)] = leaf
-            elif node.facts.dims.keys().isdisjoint(values) and all(map(operator.is_, inputs, node.inputs)):
-                made[id(node)] = node
-            else:
-                made[id(node)] = node.remade(inputs, values)
+    for node in graph_of(outputs.values()):
+        inputs = tuple(made[id(i)] for i in node.inputs)
+        if id(node) in named:
+            made[id(node)] = with_extents_of(node, named[id(node)], inputs)
+        elif (leaf := leaves.get(node.key)) is not None:
+            made[id(node)] = leaf
+        elif node.facts.dims.keys().isdisjoint(values) and all(map(operator.is_, inputs, node.inputs)):
+            made[id(node)] = node
+        else:
+            made[id(node)] = node.remade(inputs, values)
     return {name: made[id(t)] for name, t in outputs.items()}, made
 
 
@@ -72,7 +69,7 @@ def with_unread_origins(outputs: Mapping[str, Tensor], tensors: Mapping[str, Ten
 
 def _without_origin(outputs: Iterable[Tensor]) -> set[str]:
     """Return the dims that are none of the inputs', and that no computed value brings in."""
-    nodes = {id(node): node for t in outputs for node in t.graph()}.values()
+    nodes = graph_of(outputs)
     own = [node for node in nodes if not node.inputs or node.body is not None]
     known = {name for node in own for name in node.facts.dims.keys() - _dims(node.inputs)}
     return _dims(nodes) - known
@@ -187,12 +184,12 @@ def _same(a: Tensor, b: Tensor, facts: Facts, known: tuple[Congruence, Congruenc
 
 def dims_of_inputs(values: Iterable[Tensor]) -> set[str]:
     """Return the dims of the inputs that *values* read."""
-    return {name for t in values for leaf in t.graph() if not leaf.inputs for name in leaf.facts.dims}
+    return {name for leaf in graph_of(values) if not leaf.inputs for name in leaf.facts.dims}
 
 
 def _origins(outputs: Iterable[Tensor]) -> dict[str, Tensor]:
     """Return for each dim that is none of the inputs' the value that brings it in, in order."""
-    nodes = list({id(node): node for t in outputs for node in t.graph()}.values())
+    nodes = graph_of(outputs)
     seen = {name for node in nodes if not node.inputs for name in node.facts.dims}
     found: dict[str, Tensor] = {}
     for node in nodes:
@@ -294,7 +291,7 @@ def _dims(tensors: Iterable[Tensor]) -> set[str]:
 
 
 def _values(outputs: Mapping[str, Tensor]) -> list[Tensor]:
-    return list({id(node): node for t in outputs.values() for node in t.graph()}.values())
+    return graph_of(outputs.values())
 
 
 def _places(outputs: Mapping[str, Tensor]) -> dict[int, int]:
@@ -320,8 +317,12 @@ def proof_of(
     """
     if left.dtype != right.dtype and left.dtype is not None and right.dtype is not None:
         return Proof(left, right, facts, Verdict.REFUTED, Witness({}, None, str(left.dtype), str(right.dtype)))
-    free = not (left.facts.dims.keys() | right.facts.dims.keys()) <= {*given, *dims_of_inputs((left, right))}
-    proof = decide(left, right, facts, known, budget=0 if free else budget)
-    if proof.verdict is Verdict.UNKNOWN and free:
+
+    def is_free() -> bool:
+        others = (left.facts.dims.keys() | right.facts.dims.keys()) - set(given)
+        return bool(others) and not others <= dims_of_inputs((left, right))
+
+    proof = decide(left, right, facts, known, budget=0 if budget and is_free() else budget)
+    if proof.verdict is Verdict.UNKNOWN and is_free():
         proof.obligation = f"{proof.obligation}, where extents depend on data"
     return proof

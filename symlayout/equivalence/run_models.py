@@ -36,7 +36,7 @@ from symlayout.maps.gather_elements import int_extents
 from symlayout.maps.index_ranges import in_range, ranges_of
 from symlayout.models.model import Model
 from symlayout.proof.counterexample import ArrayDifference, difference_of
-from symlayout.tensors.chain import Tensor
+from symlayout.tensors.chain import Tensor, graph_of
 
 Array = np.ndarray[Any, Any]
 Arrays = dict[str, Array]
@@ -159,7 +159,7 @@ class TwoRuns:
 
     def _is_small(self, values: Mapping[str, int]) -> bool:
         """Return whether all values together have few enough elements."""
-        nodes = {id(node): node for t, _ in self.outputs.values() for node in t.graph()}.values()
+        nodes = graph_of(t for t, _ in self.outputs.values())
         shared = {id(node.facts): node.facts for node in nodes}
         known_of = {key: facts.values(values) for key, facts in shared.items()}
         return sum(_elements(node, known_of[id(node.facts)]) for node in nodes) <= _MOST_ELEMENTS

@@ -13,7 +13,7 @@ from symlayout.errors import LEFT_OUT, InconclusiveError, ShapeError, one_line
 from symlayout.language import sympy_bridge
 from symlayout.proof.counterexample import Witness
 from symlayout.show.wording import relation
-from symlayout.tensors.chain import Tensor
+from symlayout.tensors.chain import Tensor, graph_of
 from symlayout.tensors.requirements import part_of, requirements
 from symlayout_codegen.forks import cached_property
 
@@ -21,11 +21,17 @@ _MOST_SIZES = 2000  # most sizes that are tried
 
 
 def facts_of(*models: Mapping[str, Tensor]) -> Facts:
-    """Return what holds for all outputs of models."""
-    tensors = [t for outputs in models for t in outputs.values()]
-    facts = tensors[0].facts.fork()
-    for t in tensors:
-        facts.merge(t.facts)
+    """Return what holds for all outputs of models.
+
+    Where maxima are defined, the system with the most requirements comes first: it often states what the others do, and
+    proves no maximum again.  Dims keep the order of the outputs.
+    """
+    systems = list({id(t.facts): t.facts for outputs in models for t in outputs.values()}.values())
+    most = max(systems, key=lambda each: len(each.requirements) if each.definitions else 0)
+    facts = most.fork() if most.definitions else systems[0].fork()
+    for each in systems:
+        facts.merge(each)
+    facts.dims = {name: facts.dims[name] for each in systems for name in each.dims}
     return facts
 
 
@@ -120,7 +126,7 @@ def refused_after(
     is among the first ones, or that an extent depends on data.  What is demanded beyond the standard refuses nothing.
     """
     here, there = facts_of(left), facts_of(right)
-    leaves = [leaf for t in (*left.values(), *right.values()) for leaf in t.graph() if not leaf.inputs]
+    leaves = [leaf for leaf in graph_of((*left.values(), *right.values())) if not leaf.inputs]
     given = {name for leaf in leaves for name in leaf.facts.dims}
     if not here.dims.keys() <= given or not _may_refuse(here, there):
         return None

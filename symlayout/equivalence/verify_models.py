@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -219,12 +220,16 @@ def _matched_partial(
 ) -> tuple[dict[str, str], list[Proof], str]:
     """Return for partial values after equal ones before, by name, with the proofs, and what was not shown of another.
 
-    A value after is valid wherever the model before is, if that computes it, too.
+    A value after is valid wherever the model before is, if that computes it, too.  Pairs that the outputs needed are
+    asked first, then values of one name: other pairs of one function may take long, and are seldom equal.
     """
     found: dict[str, str] = {}
     proofs: list[Proof] = []
+    names = {id(a): other for other, a in left.items()}
+    shown = {id(b): names[id(a)] for pairs in known for a, b in pairs.equal_values() if id(a) in names}
     for name, b in right.items():
-        for other, a in left.items():
+        for other in itertools.chain(filter(None, (shown.get(id(b)), name if name in left else None)), left):
+            a = left[other]
             if a.body == b.body and a.rank == b.rank:
                 proof = proof_of(a, b, facts, known, 0)
                 if proof.verdict is Verdict.PROVED:

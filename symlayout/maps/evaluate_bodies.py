@@ -11,7 +11,7 @@ import numpy as np
 
 from symlayout.errors import InconclusiveError, ShapeError, printable
 from symlayout.maps.gather_elements import constant_type, gathered, gathers, int_extents
-from symlayout.tensors.chain import Tensor
+from symlayout.tensors.chain import Tensor, graph_of
 from symlayout.tensors.declaration import Body
 from symlayout.tensors.element_types import check_axes, new_array
 
@@ -53,7 +53,7 @@ def each_value(
     sources = dict(arrays)
     wanted = {id(t) for t in tensors}
     left: dict[str, int] = {}  # by source, the number of values that still read it
-    order = list({id(node): node for t in tensors for node in t.graph()}.values())
+    order = graph_of(tensors)
     readers = [node for node in order if node.body is not None or id(node) in wanted]
     for node in readers:
         for key in _reads(node):

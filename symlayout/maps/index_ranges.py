@@ -9,7 +9,7 @@ import numpy as np
 
 from symlayout.algebra.polynomial import Extent
 from symlayout.errors import InconclusiveError
-from symlayout.tensors.chain import Tensor
+from symlayout.tensors.chain import Tensor, graph_of
 
 _CAST = "cast"  # the body that changes the element type
 
@@ -25,7 +25,7 @@ def ranges_of(values: Iterable[Tensor], extent: Callable[[Tensor, Extent], int |
         Returns an extent of a tensor as a number; None if it is not known.
     """
     found: dict[str, range] = {}
-    for node in {id(node): node for t in values for node in t.graph()}.values():
+    for node in graph_of(values):
         for places in node.body.places if node.body is not None else ():
             spans = places.spans(node.inputs, node.batch)
             sizes = [extent(node.inputs[places.into], e) for e in spans]

@@ -226,8 +226,8 @@ class Decision(ReadDecision):
 
     def _is_lemma(self, a: Tensor, b: Tensor) -> bool:
         """Return whether it is proved that *a* equals *b*, each element that of the same coordinate."""
-        why = self._lemma(a, b, tuple(range(a.batch)))
-        return why is not None and (why.way.keeps or a.rank == a.batch)
+        self._lemma(a, b, tuple(range(a.batch)))
+        return self.congruence.are_equal(a, b)
 
     def met(self, facts: Facts, digits: Sequence[Extent], plan: Met | None = None) -> Tree | None:
         """Return the leaf of a claim of movement whose sides read one value at one coordinate on their way."""
@@ -276,6 +276,10 @@ class Decision(ReadDecision):
         leaves = leaves_of_one_expression(left, right, self.congruence.forms)
         return leaves is not None and all(self._is_lemma(a, b) for a, b in leaves)
 
+    def _read_one_expression(self, a: Tensor, b: Tensor) -> bool:
+        """Return whether each view of one function is one expression with that of the other: no fact is asked."""
+        return all(map(self.are_one_expression, a.inputs, b.inputs))
+
     def are_one_expression_of_parts(self, found: tuple[Pairs, Pairs]) -> bool:
         """Return whether leaves are equal, and the parts at which the operations of both sides part."""
         known = self.congruence.parts
@@ -292,16 +296,19 @@ class Decision(ReadDecision):
     def follows(self, facts: Facts, order: tuple[int, ...]) -> Pair | None:
         """Return why the sides, both computed, are equal: axis ``order[k]`` of the left is axis k of the right."""
         a, b = self.sides
+        keeps = Way(tuple(range(a.inputs[0].rank - a.batch)))
         extents = [facts.reduce(e) for e in a.extents]
         try:
             if not _are_of_one_shape(a, b, order, facts):
                 return None
+            if order == tuple(range(a.batch)) and self._read_one_expression(a, b):
+                return Pair(a, b, keeps, False)
             facts.meet(extents)
             digits = axis_digits(tuple(facts.reduce(e) for e in extents[: a.batch]), facts)
         except ShapeError as error:
             if error.kind != "infeasible":
                 raise
-            return Pair(a, b, Way(tuple(range(a.inputs[0].rank - a.batch))), False)
+            return Pair(a, b, keeps, False)
         return self._compare_operands(a, b, digits, [digits[k] for k in order], facts)
 
     def follows_by_formula(self, facts: Facts, order: tuple[int, ...]) -> frozenset[str] | None:

@@ -105,6 +105,15 @@ class Congruence:
             for name, parts in found.items()
         }
 
+    def are_equal(self, a: Tensor, b: Tensor) -> bool:
+        """Return whether two computed values are known to be equal, each element that of the same coordinate."""
+        why = self.known.get((id(a), id(b), tuple(range(a.batch))))
+        return why is not None and (why.way.keeps or a.rank == a.batch)
+
+    def equal_values(self) -> list[tuple[Tensor, Tensor]]:
+        """Return the pairs of computed values that are known to be equal, each element that of the same coordinate."""
+        return [(w.a, w.b) for w in self.known.values() if w is not None and self.are_equal(w.a, w.b)]
+
     def differ(self, a: Tensor, b: Tensor, order: Sequence[int]) -> bool:
         """Return whether a pair is seen not to be equal at one size, which is looked at once goals were spent in vain.
 

@@ -452,7 +452,8 @@ def inputs_drawn(sides: Sequence[Tensor], draw: int = 0) -> dict[str, Array]:
         An operation reads at places of an axis that has none.
     """
     ranges = ranges_of(sides, lambda _, e: e if isinstance(e, int) else None)
-    return {leaf.key: sample(leaf, draw, ranges.get(leaf.key)) for t in sides for leaf in t.arguments()}
+    leaves = {leaf.key: leaf for t in sides for leaf in t.arguments()}
+    return {key: sample(leaf, draw, ranges.get(key)) for key, leaf in leaves.items()}
 
 
 def sample(leaf: Tensor, draw: int = 0, allowed: range | None = None) -> np.ndarray[Any, Any]:

@@ -8,6 +8,7 @@ functions out before they compare.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -17,7 +18,7 @@ from symlayout.proof.congruence import equal
 from symlayout.proof.forms.coefficients import Rounding
 from symlayout.proof.forms.real_forms import Atom, Atoms, Form, UnformedError
 from symlayout.proof.pull_functions import fills_of, moved, moved_values
-from symlayout.tensors.chain import Tensor
+from symlayout.tensors.chain import Tensor, graph_of
 from symlayout.tensors.computation import compute
 from symlayout.tensors.declaration import Body
 from symlayout.tensors.uniform_constants import everywhere
@@ -51,20 +52,17 @@ def with_operands(
     """
     made: dict[int, Tensor] = {}
     changed: dict[int, Tensor] = {}
-    for t in tensors.values():
-        for node in t.graph():
-            if id(node) in made:
-                continue
-            inputs = tuple(made[id(x)] for x in node.inputs)
-            kept = operand_of(node)
-            if kept is not None:
-                made[id(node)] = inputs[kept]
-            else:
-                same = all(x is y for x, y in zip(inputs, node.inputs, strict=True))
-                again = node if same else node.remade(inputs, {})
-                made[id(node)] = again if again.body is None else _without_negation(again)
-            if made[id(node)] is not node:
-                changed[id(node)] = made[id(node)]
+    for node in graph_of(tensors.values()):
+        inputs = tuple([made[id(x)] for x in node.inputs])
+        kept = operand_of(node)
+        if kept is not None:
+            made[id(node)] = inputs[kept]
+        else:
+            same = all(map(operator.is_, inputs, node.inputs))
+            again = node if same else node.remade(inputs, {})
+            made[id(node)] = again if again.body is None else _without_negation(again)
+        if made[id(node)] is not node:
+            changed[id(node)] = made[id(node)]
     return {name: made[id(t)] for name, t in tensors.items()}, changed
 
 

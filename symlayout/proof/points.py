@@ -7,7 +7,8 @@ what the algebra concluded.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import operator
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -20,7 +21,8 @@ from symlayout.algebra.search.enumerate_sizes import sizes
 from symlayout.errors import InconclusiveError, ShapeError, SymlayoutError
 from symlayout.maps.gather_elements import gathers, int_extents
 from symlayout.proof.counterexample import sampled, work_of
-from symlayout.tensors.chain import Tensor
+from symlayout.tensors.chain import Tensor, graph_of
+from symlayout.tensors.chain_key import step_key
 
 ELEMENTS, SHAPES = "elements", "shapes"
 Evaluate = Callable[[Mapping[str, int], Sequence[Tensor], bool], bool]
@@ -75,7 +77,7 @@ def point_of(sides: Sequence[Tensor], facts: Facts, compare: Evaluate | None = N
     {'N': 1, 'h': 1}
     """
     compare = compare or are_evaluated
-    nodes = list({id(node): node for t in sides for node in t.graph()}.values())
+    nodes = graph_of(sides)
     depends = not facts.dims.keys() <= {name for node in nodes if not node.inputs for name in node.facts.dims}
     point = None
     for values, bound in islice(bound_sides(sides, facts, max(1, _MOST_REBUILT // len(nodes))), _MOST_BOUND):
@@ -95,14 +97,56 @@ def bound_sides(
     """Yield sizes that meet *facts*, and the sides with these sizes; so many *tries* may be refused."""
     for values in islice(valid_sizes(facts), tries):
         try:
-            bound = tuple(t.bind(_of(t, values)) for t in sides)
+            bound = bound_as_one(sides, values)
         except (ShapeError, InconclusiveError):
             continue  # a declaration refuses these sizes
         yield values, bound
 
 
+def bound_as_one(sides: Sequence[Tensor], values: Mapping[str, int]) -> tuple[Tensor, ...]:
+    """Return *sides* with these sizes of all dims; what both make by the same steps of the same inputs is made once.
+
+    Raises
+    ------
+    ShapeError, InconclusiveError
+        A declaration refuses the sizes.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> x = sl.tensor("N", name="x")
+    >>> y, z = bound_as_one([sl.flip(x), sl.flip(x)], {"N": 3})
+    >>> y is z, y.shape
+    (True, (3,))
+    """
+    made: dict[int, Tensor] = {}
+    known: dict[Hashable, Tensor] = {}
+    systems = list({id(t.facts): t for t in sides}.values())
+    for t in systems:
+        t.check_dims(_of(t, values))
+    for node in graph_of(sides):
+        inputs = tuple([made[id(x)] for x in node.inputs])
+        own = _of(node, values)
+        if not node.inputs and node.values is None:
+            leaf = node.remade((), own)
+            key: Hashable | None = leaf.key, leaf.dtype, leaf.extents
+            made[id(node)] = known.setdefault(key, leaf)
+        elif (key := step_key(node, tuple(map(id, inputs)))) in known and key is not None:
+            made[id(node)] = known[key]
+        else:
+            same = not own and all(map(operator.is_, inputs, node.inputs))
+            made[id(node)] = known[key] = node if same else node.remade(inputs, own)
+    checked: list[Tensor] = []
+    for t in sorted(systems, key=lambda t: -len(t.facts.requirements)):
+        if not any(other.facts.includes(t.facts) for other in checked):  # else they are checked with those of the other
+            t.check_requirements(_of(t, values))
+            checked.append(t)
+    return tuple([made[id(t)] for t in sides])
+
+
 def are_evaluated(values: Mapping[str, int], sides: Sequence[Tensor], elements: bool) -> bool:
     """Return whether the elements of sides, whose extents are ints, can be evaluated: they were, where *elements*."""
+    sides = list({id(t): t for t in sides}.values())
     try:
         if elements and any(t.computes for t in sides):
             sampled(sides)
@@ -119,7 +163,7 @@ def _is_small(sides: Sequence[Tensor]) -> bool:
     counts = [product(t.extents) for t in sides]
     if not all(isinstance(n, int) and n <= _MOST_ELEMENTS for n in counts):
         return False
-    nodes = {id(node): node for t in sides for node in t.graph()}.values() if any(t.computes for t in sides) else ()
+    nodes = graph_of(sides) if any(t.computes for t in sides) else ()
     work = work_of(nodes) + sum(int(np.prod(int_extents(node), dtype=object)) for node in nodes if not node.inputs)
     return work <= _MOST_WORK and not any(node.body is not None and node.body.random for node in nodes)
 
@@ -138,6 +182,7 @@ def valid_sizes(facts: Facts) -> Iterator[dict[str, int]]:
     ones = dict.fromkeys(facts.dims, 1)
     yield from filter(holds, islice(sizes(facts, ones), _FEW))
     yield from filter(holds, islice(sizes(facts), _FEW))
+    yield from filter(holds, _solved(facts))
     yield from filter(holds, _found(facts))
     ends = {name: facts.interval(facts.reduce(symbol(name)))[0] for name in facts.dims}
     for least in ({name: max(low or 0, 1) for name, low in ends.items()}, ends):
@@ -147,6 +192,15 @@ def valid_sizes(facts: Facts) -> Iterator[dict[str, int]]:
 def is_empty(facts: Facts) -> bool:
     """Return whether it is proved that no sizes meet *facts*; False says nothing."""
     return not can_hold(facts, _BOXES)
+
+
+def _solved(facts: Facts) -> Iterator[dict[str, int]]:
+    """Yield the sizes that follow where all symbols which equations leave have their least values, from 1 on, or 0."""
+    dims = {name: facts.reduce(symbol(name)) for name in facts.dims}
+    left = {name for e in dims.values() for name in names_of(e)}
+    for least in (1, 0):
+        free = {name: max(facts.low.get(name) or 0, least) for name in left}
+        yield {name: evaluate(e, free) for name, e in dims.items()}
 
 
 def _found(facts: Facts) -> Iterator[dict[str, int]]:

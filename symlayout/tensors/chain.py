@@ -206,6 +206,11 @@ class Tensor:
 
     def _ordered(self, *, whole: bool, ends: Container[str] = ()) -> list[Tensor]:
         order: dict[int, Tensor] = {}
+        self._visit(order, whole=whole, ends=ends)
+        return list(order.values())
+
+    def _visit(self, order: dict[int, Tensor], *, whole: bool, ends: Container[str] = ()) -> None:
+        """Add to *order* the tensors that are not in it, by ``id``."""
         stack: list[tuple[Tensor, bool]] = [(self, False)]
         while stack:
             node, ready = stack.pop()
@@ -215,8 +220,7 @@ class Tensor:
                 order[id(node)] = node
             else:
                 stack.append((node, True))
-                stack.extend((i, False) for i in reversed(node.inputs))
-        return list(order.values())
+                stack.extend([(i, False) for i in reversed(node.inputs)])
 
     def leaves(self) -> list[Tensor]:
         """Return the tensors that elements are moved from, in order of first use: inputs, constants, computed values.
@@ -315,22 +319,22 @@ class Tensor:
         if not values:
             return self
         made: dict[int, Tensor] = {}
-        self._check_dims(values)
+        self.check_dims(values)
         for node in self.graph():
             if node.again is None:
                 made[id(node)] = _bind_leaf(node, values, apart) if node.values is None else node
             else:
                 made[id(node)] = node.again(tuple(made[id(i)] for i in node.inputs), values)
-        self._check_requirements(values)
+        self.check_requirements(values)
         return made[id(self)]
 
-    def _check_dims(self, values: Mapping[str, Extent]) -> None:
+    def check_dims(self, values: Mapping[str, Extent]) -> None:
         """Raise ``overflow`` if a dim of the tensor gets an int that exceeds int64."""
         for name, value in values.items():
             if isinstance(value, int) and abs(value) > INT64_MAX and name in self.facts.dims:
                 raise ShapeError(f"{name} = {value} exceeds int64", "overflow")
 
-    def _check_requirements(self, values: Mapping[str, Extent]) -> None:
+    def check_requirements(self, values: Mapping[str, Extent]) -> None:
         """Raise if a requirement fails whose dims are all bound.
 
         Most requirements fail earlier, when the declarations run again with the values.  This check finds the others:
@@ -421,6 +425,20 @@ def _bind_leaf(leaf: Tensor, values: Mapping[str, Extent], apart: Facts | None) 
         )
     operand.check_countable(extents)
     return Tensor(leaf.name, leaf.dtype, tuple(extents), facts, key=leaf.key)
+
+
+def graph_of(tensors: Iterable[Tensor]) -> list[Tensor]:
+    """Return *tensors* and all tensors that they are made from: inputs first, each tensor once.
+
+    >>> from symlayout.tensors.input_tensor import tensor
+    >>> x, y = tensor("N", name="x"), tensor("N", name="y")
+    >>> [t.name for t in graph_of([x, y, x])]
+    ['x', 'y']
+    """
+    order: dict[int, Tensor] = {}
+    for t in tensors:
+        t._visit(order, whole=True)
+    return list(order.values())
 
 
 def check_tensors(name: str, *tensors: object) -> None:

@@ -56,6 +56,17 @@ def chain_key(source: Tensor, value: Tensor, leaf: Tensor | None = None) -> Hash
         return None
 
 
+def step_key(t: Tensor, inputs: tuple[int, ...]) -> Hashable | None:
+    """Return a key for the last step of a chain on *inputs*, or for a constant; None if there is none.
+
+    Equal keys on the same inputs belong to equal values.
+    """
+    try:
+        return _step(t, inputs)
+    except _NoKeyError:
+        return None
+
+
 def _step(t: Tensor, inputs: tuple[int, ...]) -> Hashable:
     if t.values is not None:
         return _frozen(t.values)

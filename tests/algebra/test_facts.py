@@ -354,10 +354,10 @@ def test_no_point_where_a_goal_fails_is_looked_for_where_none_was_found_for_the_
     count = 0
     sample = Samples._sample
 
-    def counted(self: Samples, *given: object) -> dict[str, int] | None:
+    def counted(self: Samples, *goal: object, **given: dict[str, int]) -> dict[str, int] | None:
         nonlocal count
-        count += 1
-        return sample(self, *given)  # type: ignore[arg-type]
+        count += not given  # one point that a goal alone suggests is no search
+        return sample(self, *goal, **given)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Samples, "_sample", counted)
     n, m = symbol("n"), symbol("m")
@@ -365,3 +365,46 @@ def test_no_point_where_a_goal_fails_is_looked_for_where_none_was_found_for_the_
     assert not known.nonnegative(m * m * m - n * n - 3)
     assert (known._points() != []) is has_points
     assert 0 < count <= (2 * _SAMPLE_TRIALS if has_points else _SAMPLE_TRIALS)
+
+
+def test_the_sign_of_sizes_that_broadcast_is_open_after_few_goals() -> None:
+    known = Facts()
+    names = [f"n{k}" for k in range(6)]
+    for name in names:
+        known.declare(Dim(name))
+    for k, one in enumerate(map(symbol, names)):
+        for other in map(symbol, names[:k]):
+            known.require_zero((one - 1) * (other - 1) * (one - other), "size_mismatch", "test")
+    before = known.effort
+    largest = known.maximum(symbol("n0"), symbol("n1"))
+    for name in names[2:]:
+        largest = known.maximum(largest, symbol(name))
+    assert not known.nonnegative(largest - 2)
+    assert known.effort - before < 100  # 10 000 when the point was looked for among small numbers in turn
+
+
+def test_a_maximum_of_two_systems_is_not_decided_again_where_they_are_merged() -> None:
+    systems = [Facts() for _ in range(2)]
+    for known in systems:
+        for name in ("n", "m"):
+            known.declare(Dim(name))
+        known.require_nonnegative(known.maximum(symbol("n"), symbol("m")) - 3, "size_mismatch", "test")
+    systems[1].require_nonnegative(symbol("n") - 1, "size_mismatch", "test")
+    (name,) = systems[0].definitions
+    before = systems[0].effort
+    systems[0].merge(systems[1])
+    assert list(systems[0].definitions) == [name]
+    assert systems[0].effort - before <= 1  # of the requirement
+
+
+def test_a_maximum_of_one_name_and_another_meaning_is_defined_again() -> None:
+    one, other = Facts(), Facts()
+    for known in (one, other):
+        for name in ("n", "m"):
+            known.declare(Dim(name))
+    other.require_zero(symbol("n") - symbol("m") - 1, "size_mismatch", "test")
+    most = other.maximum(symbol("m"), 4)
+    one.maximum(symbol("n"), 4)
+    one.merge(other)
+    values = one.values({"n": 7, "m": 6})
+    assert evaluate(one.reduce(most), values) == 6

@@ -23,7 +23,7 @@ from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.maps.evaluate_bodies import each_value, stirred
 from symlayout.maps.gather_elements import int_extents
 from symlayout.proof.counterexample import inputs_drawn, work_of
-from symlayout.tensors.chain import Tensor
+from symlayout.tensors.chain import Tensor, graph_of
 
 Array = np.ndarray[Any, Any]
 
@@ -93,7 +93,7 @@ class SampledValues:
     def _evaluate(self) -> None:
         """Evaluate both sides, and the first one again with inputs that are changed by rounding."""
         sides = list({id(t): t for side in self.sides for t in side}.values())
-        nodes = list({id(node): node for t in sides for node in t.graph()}.values())
+        nodes = graph_of(sides)
         given = {name for node in nodes if not node.inputs for name in node.facts.dims}
         if not self.facts.dims.keys() <= given:  # an extent depends on data
             return
@@ -106,7 +106,7 @@ class SampledValues:
         first = [t for side in self.sides[:1] for t in side]
         kept = 0
         for tensors, given_arrays, numbers in ((sides, arrays, self._numbers), (first, moved, self._noise)):
-            names = {id(found[id(node)]): id(node) for t in tensors for node in t.graph()}
+            names = {id(found[id(node)]): id(node) for node in graph_of(tensors)}
             for node, value in each_value([found[id(t)] for t in tensors], given_arrays, partial=True):
                 if node.body is None or value is None or (made := _numbers_of(value, node)) is None:
                     continue

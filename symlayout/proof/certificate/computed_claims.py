@@ -22,7 +22,7 @@ from symlayout.proof.certificate.claim import constant_name
 from symlayout.proof.congruence import Pair, Way
 from symlayout.proof.decide_equal import dtype_of
 from symlayout.proof.pull_functions import moved
-from symlayout.tensors.chain import Tensor
+from symlayout.tensors.chain import Tensor, graph_of
 
 VALUE = "value "  # before the number of a pair: what stands for its values in claims
 _MOST_AXES = 5  # of a constant whose permutations are tried
@@ -159,7 +159,7 @@ class ClaimText:
 
 def nodes_of(outputs: Iterable[Tensor]) -> list[Tensor]:
     """Return each value that *outputs* are computed from once: a certificate has their places in this list."""
-    return list({id(node): node for t in outputs for node in t.graph()}.values())
+    return graph_of(outputs)
 
 
 def function_of(t: Tensor) -> list[str]:
