@@ -25,10 +25,6 @@ BUDGET = 100  # points that each search evaluates
 ONNX: Any = sl.onnx
 DIMS = sl.dims("N C H W")
 
-# The claims that the doors answer otherwise: what `prove_equal` says, and what `verify` does.  One that they answer
-# alike again has to leave this list.
-APART: dict[str, tuple[str, str]] = {}
-
 
 def verdicts(left: sl.Tensor, right: sl.Tensor, laws: Sequence[str] = ()) -> tuple[str, str]:
     """Return what `prove_equal` and `verify` say of a claim; the kind of the error if they refuse it."""
@@ -123,13 +119,8 @@ SPELLINGS: dict[str, Callable[[], tuple[sl.Tensor, sl.Tensor, Sequence[str]]]] =
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", SPELLINGS)
 def test_both_doors_say_the_same_of_another_spelling(name: str) -> None:
     first, second = verdicts(*SPELLINGS[name]())
-    assert (first, second) == APART.get(name, (first, first))
-
-
-def test_every_claim_that_the_doors_answer_otherwise_is_asked() -> None:
-    assert APART.keys() <= SPELLINGS.keys()
-    assert all(first != second for first, second in APART.values())
+    assert first == second
+    assert first == "proved" or "L1" in name

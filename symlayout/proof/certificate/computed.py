@@ -87,9 +87,10 @@ def certify_computed(sides: RewrittenSides, facts: Facts, known: Congruence, *, 
     for (_, _, order), why in known.known.items():
         if why is None or id(why.a) not in places[0] or id(why.b) not in places[1] or claims.join(why):
             continue
-        in_order = list(order) == sorted(order)  # a view in another order is shown, so that the order can be checked
-        show_view = _shown if brief or in_order else _shown_in_full
-        views = [show_view(sides, brief=brief) for sides in claims.views(why, order)]
+        in_order = list(order) == sorted(order)  # else a view is shown, so that the order can be checked
+        views = [_shown(sides, brief=brief) for sides in claims.views(why, order)]
+        if not in_order and (not brief or not any(views)):
+            views = [_shown_in_full(sides) for sides in claims.views(why, order)]
         if not in_order and not any(views):
             raise InconclusiveError("the proof has a certificate: no view shows in which order the axes are")
         text.add(why)
