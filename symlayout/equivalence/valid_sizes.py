@@ -12,6 +12,7 @@ from symlayout.algebra.search.enumerate_sizes import sizes
 from symlayout.errors import LEFT_OUT, InconclusiveError, ShapeError, one_line
 from symlayout.language import sympy_bridge
 from symlayout.proof.counterexample import Witness
+from symlayout.proof.points import bound_sides
 from symlayout.show.wording import relation
 from symlayout.tensors.chain import Tensor, graph_of
 from symlayout.tensors.requirements import part_of, requirements
@@ -144,6 +145,38 @@ def refused_after(
             except InconclusiveError:
                 continue
     return None
+
+
+def refused_everywhere(left: Mapping[str, Tensor], right: Mapping[str, Tensor]) -> RefusedSizes | None:
+    """Return sizes for which the values *left* are valid, if no sizes are valid for them and *right*; else None.
+
+    Raises
+    ------
+    ShapeError
+        ``infeasible`` if no sizes are valid for *left*.
+    """
+    here = facts_of(left)
+    if not _exclude_each_other(here, facts_of(right)):
+        return None
+    for values, _ in bound_sides(list(left.values()), here, _MOST_SIZES):
+        for name, t in right.items():
+            try:
+                t.bind(_of(t, values))
+            except ShapeError as error:
+                if error.kind != LEFT_OUT:
+                    return RefusedSizes(values, name, one_line(str(error).splitlines()[0]))
+            except InconclusiveError:
+                continue
+    return None
+
+
+def _exclude_each_other(here: Facts, there: Facts) -> bool:
+    """Return whether it is seen at once that no sizes meet both."""
+    try:
+        here.fork().merge(there)
+    except ShapeError:
+        return True
+    return False
 
 
 def _may_refuse(here: Facts, there: Facts) -> bool:

@@ -21,11 +21,18 @@ from symlayout.equivalence.data_extents import (
     with_one_data,
 )
 from symlayout.equivalence.frontier import Frontier, parted_at
-from symlayout.equivalence.joint_models import PARTIAL, joint_models, matched_names
+from symlayout.equivalence.joint_models import PARTIAL, JointModels, joint_models, matched_names
 from symlayout.equivalence.replay import Replay
 from symlayout.equivalence.run_models import TwoRuns
 from symlayout.equivalence.unknown_ranks import ShapedValues, Values, with_handles, without_ranks
-from symlayout.equivalence.valid_sizes import Domain, demanded_beyond, facts_of, refused_after
+from symlayout.equivalence.valid_sizes import (
+    Domain,
+    RefusedSizes,
+    demanded_beyond,
+    facts_of,
+    refused_after,
+    refused_everywhere,
+)
 from symlayout.equivalence.verification import ModelClaim, ModelWitness, Verification, with_matched
 from symlayout.errors import InconclusiveError, ShapeError, SymlayoutError
 from symlayout.language import sympy_bridge
@@ -94,7 +101,7 @@ def verify(
         The models do not have the same inputs and outputs, or a file is no model.
     ShapeError
         ``bad_mode`` for a law that is not known; ``size_mismatch`` if an input has two ranks or two extents;
-        ``infeasible`` if no sizes are valid for both.
+        ``infeasible`` if no sizes are valid for the model before.
 
     Examples
     --------
@@ -125,6 +132,8 @@ def _verified(
     before, after = map(with_handles, models)
     joint = joint_models(before, after, by_position)
     left, right, again = joint.left, joint.right, joint.again
+    if (refused := refused_everywhere(left, right)) is not None:
+        return _refused(refused, {name: again[0].get(id(t), t) for name, t in before.inputs.items()}, before, joint)
     right, made, renamed_at = with_one_data(left, right)
     values = left, right
     here = facts_of(left)
@@ -208,6 +217,20 @@ def _at_a_point(proof: Proof, left: Tensor, right: Tensor, values: Mapping[str, 
     assert proof.witness is not None
     at = {symbol_of(here.dims[name]): value for name, value in point.dims.items()}
     return Proof(left, right, here, Verdict.REFUTED, replace(proof.witness, dims=at))
+
+
+def _refused(
+    refused: RefusedSizes, inputs: Mapping[str, Tensor], before: ShapedValues, joint: JointModels
+) -> Verification:
+    """Return the verdict on two models without a common size: each output differs where the model before is valid."""
+    left, right, here = joint.left, joint.right, facts_of(joint.left)
+    shown = {name: refused.witness(left[name], here) for name in before.outputs}
+    proofs = {name: Proof(left[name], right[name], here, Verdict.REFUTED, w) for name, w in shown.items()}
+    dims = frozenset(name for t in inputs.values() for name in t.facts.dims)
+    first = next(iter(shown))
+    partial = _partial_of(left, before.outputs).values()
+    witness = _model_witness(shown[first], first, left[first], right[first], inputs, partial)
+    return Verification(proofs, (), witness, domain=Domain(here, here, dims, joint.stated))
 
 
 def _partial_of(side: Mapping[str, Tensor], outputs: Container[str]) -> dict[str, Tensor]:

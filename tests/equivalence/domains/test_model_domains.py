@@ -149,3 +149,27 @@ def test_one_name_for_two_dims_is_said(file: Files) -> None:
     other = sl.verify(file(unused), file(unused, z=("N", "C")))
     assert (other.verdict, {str(r) for r in other.assumed}) == (PROVED, {"Eq(N, K)", "Eq(C, M)"})
     assert sl.verify(file(RELU, z=("N", "C")), file(unused, z=("N", "C"))).verdict is PROVED
+
+
+def _of_so_many(extent: int, *last: NodeProto) -> list[NodeProto]:
+    return [node("Constant", "", "target", value_ints=[extent]), node("Reshape", "x, target", "r"), *last]
+
+
+NOTHING = [
+    node("Constant", "", "zero", value_ints=[0]),
+    node("Slice", "r, zero, zero", "y"),
+]
+
+
+@pytest.mark.parametrize("last", [[node("NonZero", "r", "y")], NOTHING, [node("Relu", "r", "y")]])
+def test_models_without_a_common_size_differ_wherever_the_model_before_is_valid(file: Files, last: Any) -> None:
+    """Also where the outputs are empty, or depend on data."""
+    before, after = file(_of_so_many(4, *last)), file(_of_so_many(6, *last))
+    for pair, n in (((before, after), 4), ((after, before), 6)):
+        found = sl.verify(*pair)
+        assert (found.verdict, found.certificate) == (REFUTED, None)
+        assert found.witness is not None
+        sizes = {str(dim): value for dim, value in found.witness.dims.items()}
+        assert sizes["N"] * sizes["C"] == n
+        assert "refused (" in str(found.witness)
+        assert "REFUTED" in found.explain()
