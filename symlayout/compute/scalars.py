@@ -78,15 +78,29 @@ def is_power_rounded_alike(x: Array, y: Array) -> bool:
     return bool(np.all(np.isfinite(rounded) & (np.abs(rounded) >= least) & (off < _CLEAR)))
 
 
+def _to_the(x: Array, y: Array) -> Array:
+    """Return ``x ** y``; NumPy takes a single exponent 0.5 for a root, which is another number at -0.0 and -inf.
+
+    >>> _to_the(np.array([-0.0, -np.inf]), np.array(0.5))
+    array([ 0., inf])
+    """
+    if not (isinstance(x, np.ndarray) and isinstance(y, np.ndarray)):  # a body is traced
+        return elements(np.power(x, y))
+    shape = np.broadcast_shapes(x.shape, y.shape)
+    each = np.empty(shape or (1,), y.dtype)
+    each[...] = y
+    return np.asarray(np.power(np.broadcast_to(x, each.shape), each)).reshape(shape)
+
+
 def power(x: Array, y: Array) -> Array:
     """Return ``x ** y`` in the type of *x*; a square is rounded correctly."""
     if x.dtype.kind in "iu" and y.dtype.kind in "iu":
         return elements(np.power(x.astype(np.int64), np.maximum(y, 0)) * (y >= 0)).astype(x.dtype)
     if is_narrow(x.dtype) or x.dtype == np.float32:  # NumPy's own may be another float than the next one
-        return elements(np.power(x.astype(np.float64), y.astype(np.float64))).astype(x.dtype)
+        return elements(_to_the(x.astype(np.float64), y.astype(np.float64))).astype(x.dtype)
     if x.dtype == np.float64:  # so may that of a square
-        return np.where(y == 2, x * x, np.power(x, y))
-    return elements(np.power(x.astype(np.result_type(x, np.float32)), y)).astype(x.dtype)
+        return np.where(y == 2, x * x, _to_the(x, y))
+    return elements(_to_the(x.astype(np.result_type(x, np.float32)), y)).astype(x.dtype)
 
 
 def shift(x: Array, y: Array, direction: str) -> Array:

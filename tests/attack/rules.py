@@ -15,6 +15,7 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -398,7 +399,7 @@ def specials(dtype: Any) -> Array:
         return np.array(
             sorted({info.min, max(info.min, -1), max(info.min, -2), 0, 1, 2, 3, info.max - 1, info.max}), dtype
         )
-    about: Any = np.finfo(dtype)
+    about: Any = np.finfo(dtype) if dtype.kind == "f" else import_module("ml_dtypes").finfo(dtype)
     sizes = [0.0, float(about.smallest_subnormal), float(about.tiny), 0.5, 1.0, 1.5, 3.0, float(about.max), np.inf]
     return np.array([*sizes, *(-s for s in sizes), np.nan]).astype(dtype)
 

@@ -10,6 +10,7 @@ import inspect
 import itertools
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -361,3 +362,33 @@ def test_a_square_is_one_product() -> None:
         t = sl.tensor("N", dtype, name="t")
         with np.errstate(all="ignore"):
             assert same_bits(interpreted(op.pow(t, number(2, dtype)), x), x * x)
+
+
+# ---------------------------------------------------------------------- no row without a test
+
+ELSEWHERE = Path(__file__).parent
+TESTED = {  # each table of rules and each property of a body, and the test that is made from it
+    "commutative": test_a_fold_whose_order_does_not_matter_gives_equal_bits_in_any_order,
+    "exact": test_a_fold_whose_order_does_not_matter_gives_equal_bits_in_any_order,
+    "joins": test_a_fold_of_parts_is_the_fold_of_all_terms_also_where_a_part_is_empty,
+    "sums_products": test_a_fold_whose_order_does_not_matter_gives_equal_bits_in_any_order,
+    "symmetric": test_operands_of_symmetric_functions_may_be_exchanged,
+    "idempotent": test_an_idempotent_fold_does_not_count_its_terms,
+    "equivariant": test_an_equivariant_function_moves_as_its_operand,
+}
+NO_RULE = {"name", "function", "attributes", "over", "random", "places"}
+FILES = {
+    "fills_of_operands": ELSEWHERE / "fills" / "test_fills_at_special_values.py",
+    "turned_signs": ELSEWHERE / "cases" / "test_signs_at_special_values.py",
+}
+
+
+def test_each_property_of_a_body_that_a_rule_relies_on_has_a_test_at_special_values() -> None:
+    assert set(sl.Body._fields) == TESTED.keys() | NO_RULE
+
+
+@pytest.mark.parametrize("rule", FILES)
+def test_rules_on_all_operators_are_tested_from_the_table_of_operators(rule: str) -> None:
+    text = FILES[rule].read_text("utf-8")
+    assert "elementwise.ROWS" in text
+    assert f"import {rule}" in text or f".{rule} import" in text

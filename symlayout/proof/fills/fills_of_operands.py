@@ -94,8 +94,8 @@ def _fills_of(
                 if not all(same_fill(v.item(), tried, v.dtype) for v in free):  # a type that lacks the number
                     continue
                 made = np.asarray(body.function(*values, **dict(body.attributes)))
+            if made.size == 1 and same_fill(made.item(), fill, dtype):  # it may not fit the type of the value
+                return [v.item() for v in values]
         except (TypeError, ValueError, OverflowError, SymlayoutError):
             continue
-        if made.size == 1 and same_fill(made.item(), fill, dtype):
-            return [v.item() for v in values]
     return None

@@ -152,3 +152,12 @@ def test_each_operand_gets_a_fill_and_constants_keep_theirs() -> None:
     assert found is not None
     assert [fills[text].value for fills in found] == [0, 3]
     assert fills_of_operands(y.body, [[view] for view in y.inputs], [Fill(1.0)], y.dtype) is None
+
+
+def test_a_root_is_another_number_than_the_power_at_minus_0() -> None:
+    x = sl.tensor("N", "float32", name="x")
+    half = sl.constant(np.float32(0.5))
+    y = sl.onnx.pow(x, half)
+    assert fills_of_operands(y.body, [[view] for view in y.inputs], [Fill(-0.0)], y.dtype) is None
+    made = sl.interpret(y, np.array([-0.0, -np.inf], np.float32))
+    assert (made.tolist(), np.signbit(made).tolist()) == ([0.0, np.inf], [False, False])
