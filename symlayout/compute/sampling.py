@@ -126,7 +126,7 @@ def roi_align(
         for axis, count in enumerate(size):
             start, end = (float(roi[k]) * scale - 0.5 * half for k in (1 - axis, 3 - axis))
             length = end - start if half else max(end - start, 1.0)
-            fine = int(ratio) if ratio > 0 else int(np.ceil(length / count))
+            fine = int(ratio) if ratio > 0 else max(int(np.ceil(length / count)), 0)  # a box may end before it starts
             at = start + (np.arange(count * fine) + 0.5) * (length / count / fine if fine else 0)
             taps.append((*_bounded(at, x.shape[2 + axis]), fine))
         (y, high_y, wy, inside_y, rows), (c, high_c, wc, inside_c, columns) = taps

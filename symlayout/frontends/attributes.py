@@ -186,6 +186,13 @@ def axes(name: str, value: Any, rank: int) -> list[int]:
     return list(dict.fromkeys(axis % rank for axis in found))
 
 
+def axis(name: str, value: Any, rank: int) -> int:
+    """Return one axis, as `axes` does; ``bad_axis`` if it is a list with none or several."""
+    if len(listed(name, value)) != 1:
+        raise ShapeError(f"{name} is one axis, got {shown(value)}", "bad_axis")
+    return axes(name, value, rank)[0]
+
+
 def distinct(name: str, value: Any, rank: int) -> list[int]:
     """Return axes as `axes` does; ``bad_axis`` if an axis is repeated."""
     found = axes(name, value, rank)

@@ -210,3 +210,13 @@ def test_the_parts_of_complex_images_are_sampled_alike() -> None:
         return found
 
     np.testing.assert_allclose(sampled(real + 1j * imaginary), sampled(real) + 1j * sampled(imaginary), rtol=1e-5)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("box", [(4, 4, 0, 0), (4, 4, 0, 5), (4, 0, 0, 5)], ids=str)
+@pytest.mark.parametrize("mode", ["avg", "max"])
+def test_a_box_that_ends_before_it_starts_has_zeros(box: tuple[int, ...], mode: str) -> None:
+    x, rois, batch = np.ones((1, 2, 6, 6), np.float32), np.array([box], np.float32), np.array([0])
+    leaves = [sl.tensor(a.shape, a.dtype, name=name) for name, a in (("x", x), ("rois", rois), ("batch", batch))]
+    y = sl.onnx.roi_align(*leaves, output_height=2, output_width=2, mode=mode)
+    assert not sl.interpret(y, x, rois, batch).any()

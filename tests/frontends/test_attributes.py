@@ -103,3 +103,19 @@ def test_bounds_beyond_every_axis_are_left_out() -> None:
 def test_a_joint_operation_of_two_frameworks_is_one_function() -> None:
     x, y = sl.tensor("A, B", name="x"), sl.tensor("C, B", name="y")
     assert concat([x, y], -2).shape == sl.onnx.concat([x, y], 0).shape
+
+
+@pytest.mark.parametrize("count", [0, 2])
+@pytest.mark.parametrize("name", ["cum_sum", "trilu", "range", "openvino cum_sum", "gather", "axes of gather"])
+def test_one_number_is_neither_none_nor_two(name: str, count: int) -> None:
+    x, numbers = sl.tensor("N, 4", "float32"), np.arange(count)
+    calls: dict[str, Callable[[], object]] = {
+        "cum_sum": lambda: sl.onnx.cum_sum(x, numbers),
+        "trilu": lambda: sl.onnx.trilu(x, numbers),
+        "range": lambda: sl.onnx.range(numbers, 5, 1),
+        "openvino cum_sum": lambda: sl.openvino.cum_sum(x, numbers),
+        "gather": lambda: sl.onnx.gather(x, sl.tensor("N", "int64"), axis=numbers),
+        "axes of gather": lambda: sl.onnx.gather(x, sl.tensor("N", "int64"), axis=numbers.tolist()),
+    }
+    with pytest.raises(sl.ShapeError, match=r"is one (number|axis), got "):
+        calls[name]()

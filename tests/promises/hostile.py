@@ -25,7 +25,7 @@ import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -225,7 +225,8 @@ class Bounds:
     Attributes
     ----------
     bytes : memory beyond what the process has.
-    seconds : time of the processor, of the process and of those that it starts.
+    seconds : time of the processor, of the process and of those that it starts, where a loop of 10^7 additions takes
+        half a second; more where it takes more, as on a machine that is busy.
     steps : calls of functions; they are not counted where this is None.
     """
 
@@ -301,6 +302,14 @@ def _within(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGPROF, before)
 
 
+def _slowness() -> float:
+    """Return how many times the time of the machine of `Bounds.seconds` this one takes now, at least 1."""
+    begin, total = time.process_time(), 0
+    for n in range(1_000_000):
+        total += n
+    return max(1.0, (time.process_time() - begin) / 0.05)
+
+
 def _spent() -> float:
     """Return the time of the processor that this process and the processes that it waited for have taken."""
     own, others = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -308,6 +317,7 @@ def _spent() -> float:
 
 
 def _try(items: Sequence[Item], notes: Path, bounds: Bounds, out: Path | None) -> None:
+    bounds = replace(bounds, seconds=bounds.seconds * _slowness())
     limit = _virtual() + bounds.bytes
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     with notes.open("a", encoding="ascii", buffering=1) as file:
@@ -331,11 +341,11 @@ def _outcome(work: Callable[[], object], bounds: Bounds) -> str:
         if len(str(error)) > LONGEST:
             outcome = f"BROKEN, {outcome} of {len(str(error))} characters"
     except TooLong:
-        return f"BROKEN, more than {bounds.seconds:g} s: interrupted at {_places()}"
+        return f"BROKEN, too long: interrupted after {bounds.seconds:.0f} s at {_places()}"
     except Exception as error:
         outcome = f"BROKEN, {type(error).__name__} at {_places(1)}: {str(error)[-400:]!a} by {_places()}"
     spent = _spent() - begin
-    return outcome if spent < bounds.seconds else f"BROKEN, more than {bounds.seconds:g} s: {spent:.1f} s, {outcome}"
+    return outcome if spent < bounds.seconds else f"BROKEN, too long: {spent:.1f} s, {outcome}"
 
 
 def _places(most: int = 6) -> str:

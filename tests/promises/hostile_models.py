@@ -25,7 +25,7 @@ from tests.support.paths import ROOT
 EXPORTED = ROOT / "tests" / "models" / "exported"
 EXAMPLES = ROOT / "examples" / "models"
 SMALL = 20_000  # bytes of most models before they are damaged, so that what is done with them takes little time
-SHOWN = 40  # values of a model that are explained
+SHOWN = 5  # values of a model that are explained: each may take a second
 
 
 def onnx_models(count: int, rnd: random.Random, folder: Path) -> Iterator[Item]:

@@ -121,7 +121,7 @@ def scatter_elements(data: Tensor, indices: Tensor, updates: Tensor, axis: Any =
     rank = require_rank("ScatterElements", data, 1)
     for x in (indices, updates):
         require_rank("ScatterElements", x, rank, rank)
-    (along,) = attributes.axes("axis", axis, rank)
+    along = attributes.axis("axis", axis, rank)
     mode = attributes.choice("reduction", reduction, _REDUCTION)
     equal = list(zip(updates.shape, indices.shape, strict=True))
     within = [pair for k, pair in enumerate(zip(data.shape, indices.shape, strict=True)) if k != along]

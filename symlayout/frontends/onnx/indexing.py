@@ -12,7 +12,7 @@ from symlayout.compute.demands import chosen_from, demanding
 from symlayout.compute.whole import room_of, scattered_cache, whole
 from symlayout.errors import ShapeError
 from symlayout.frontends import attributes
-from symlayout.frontends.onnx.operator import AT_LEAST_1, Sizes, as_tensor, is_known, known, operator
+from symlayout.frontends.onnx.operator import AT_LEAST_1, Sizes, as_tensor, is_known, known, known_number, operator
 from symlayout.frontends.rank import require_rank, require_shape
 from symlayout.language.sympy_bridge import fresh
 from symlayout.tensors.chain import Tensor
@@ -25,7 +25,7 @@ _INDICES = {"indices": "Coordinates; negative ones count from the end."}
 @operator("Gather", example=("N, C, H", "indices=[0, 2], axis=1", "(N, 2, H)"), kinds=_KINDS, about=_INDICES)
 def gather(data: Tensor, indices: Tensor | Any, axis: Any = 0) -> Tensor:
     """Return slices of *data* along *axis* in the order of *indices*, whose axes replace *axis*."""
-    (along,) = attributes.axes("axis", axis, require_rank("Gather", data, 1))
+    along = attributes.axis("axis", axis, require_rank("Gather", data, 1))
     if is_known(indices):
         array = _integers(known("indices", indices))
         if (moved := core.take(data, array, along)) is not None:
@@ -46,7 +46,7 @@ def _integers(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 @operator("GatherElements", example=("N, C; N, 3", "axis=1", "(N, 3)"), kinds=_KINDS, about=_INDICES)
 def gather_elements(data: Tensor, indices: Tensor, axis: Any = 0) -> Tensor:
     """Return the element of *data* at the coordinate of each index, with the index in place of that on *axis*."""
-    (along,) = attributes.axes("axis", axis, require_rank("GatherElements", data, 1))
+    along = attributes.axis("axis", axis, require_rank("GatherElements", data, 1))
     return core.gather_elements(chosen_from(data, [along], indices.shape), indices, along)
 
 
@@ -67,7 +67,7 @@ _SCAN = {"axis": "Negative ones count from the end."}
 
 
 def _cumulated(name: str, x: Tensor, axis: Any, exclusive: Any, reverse: Any) -> Tensor:
-    (along,) = attributes.axes("axis", known("axis", axis).reshape(-1), require_rank(name, x, 1))
+    along = attributes.axis("axis", known_number("axis", axis), require_rank(name, x, 1))
     flags = {"exclusive": attributes.flag("exclusive", exclusive), "reverse": attributes.flag("reverse", reverse)}
     return along_axis.cumulative(x, along, product=name == "CumProd", **flags)
 
@@ -103,7 +103,7 @@ def top_k(
 
     A number that is read at run time is a new dim, at most the extent of the axis.
     """
-    (along,) = attributes.axes("axis", axis, require_rank("TopK", X, 1))
+    along = attributes.axis("axis", axis, require_rank("TopK", X, 1))
     count = k if K is None else K
     if isinstance(K, Tensor):
         require_rank("K", K, 1, 1)
@@ -127,7 +127,7 @@ def tensor_scatter(
     """Return *past_cache* with *update* written along *axis*, from the index on that each element of axis 0 has."""
     rank = require_rank("TensorScatter", past_cache, 2)
     require_rank("TensorScatter", update, rank, rank)
-    (along,) = attributes.axes("axis", axis, rank)
+    along = attributes.axis("axis", axis, rank)
     if along == 0:
         raise ShapeError("TensorScatter writes along an axis after the first", "bad_axis")
     circular = attributes.choice("mode", mode, ("linear", "circular")) == "circular"

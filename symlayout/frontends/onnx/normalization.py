@@ -49,7 +49,7 @@ def hardmax(input: Tensor, axis: Any = -1) -> Tensor:
 
 
 def _flat(name: str, x: Tensor, axis: Any, function: Callable[..., Any]) -> Tensor:
-    (along,) = attributes.axes("axis", axis, require_rank(name, x, 1))
+    along = attributes.axis("axis", axis, require_rank(name, x, 1))
     return along_axis.along(x, range(along, x.rank), function)
 
 
@@ -243,7 +243,7 @@ def layer_normalization(
     Other outputs are the mean and the inverse of the deviation.
     """
     rank = require_rank("LayerNormalization", X, 1)
-    (first,) = attributes.axes("axis", axis, rank)
+    first = attributes.axis("axis", axis, rank)
     axes, given = range(first, rank), (("epsilon", float(epsilon)),)
     X = nonempty(X, axes)
     y = apply("Mul", along_axis.along(X, axes, normalized, given), spread(Scale, X.shape))
@@ -262,7 +262,7 @@ def layer_normalization(
 def rms_normalization(X: Tensor, scale: Tensor, axis: Any = -1, epsilon: float = 1e-5, stash_type: Any = 1) -> Tensor:
     """Return *X* divided by the root of its mean square over the axes from *axis* on, times *scale*."""
     rank = require_rank("RMSNormalization", X, 1)
-    (first,) = attributes.axes("axis", axis, rank)
+    first = attributes.axis("axis", axis, rank)
     given = (("epsilon", float(epsilon)),)
     X = nonempty(X, range(first, rank))
     made = along_axis.along(X, range(first, rank), normalization.root_mean_square_normalized, given)

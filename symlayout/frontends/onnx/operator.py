@@ -191,6 +191,20 @@ def known(name: str, value: Any) -> np.ndarray[Any, Any]:
     return np.asarray(value)
 
 
+def known_number(name: str, value: Any) -> Any:
+    """Return the only element of an input that has to be a constant: of any rank, as runtimes take it.
+
+    Raises
+    ------
+    ShapeError
+        ``attr_dtype`` as for `known`, and if it has no element or several.
+    """
+    elements = known(name, value).reshape(-1)
+    if elements.size != 1:
+        raise ShapeError(f"{name} is one number, got {elements.size}", "attr_dtype")
+    return elements[0]
+
+
 def is_known(value: Any) -> bool:
     """Return whether an input is a constant."""
     return not isinstance(value, Tensor) or value.values is not None

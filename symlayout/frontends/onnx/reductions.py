@@ -77,6 +77,6 @@ def arg_min(data: Tensor, axis: Any = 0, keepdims: Any = 1, select_last_index: A
 
 def _extreme(name: str, data: Tensor, axis: Any, keepdims: Any, last: Any) -> Tensor:
     rank = require_rank(name, data, 1)
-    (along,) = attributes.axes("axis", axis, rank)
+    along = attributes.axis("axis", axis, rank)
     keep, final = attributes.flag("keepdims", keepdims), attributes.flag("select_last_index", last)
     return arg_extreme(data, along, largest=name == "ArgMax", last=final, keepdims=keep)

@@ -15,7 +15,7 @@ from symlayout.compute.whole import range_of, ranged, room_of, shape_of, size_of
 from symlayout.errors import LEFT_OUT, ShapeError
 from symlayout.frontends import attributes
 from symlayout.frontends.onnx.element_types import of_number
-from symlayout.frontends.onnx.operator import Sizes, as_tensor, is_known, known, operator
+from symlayout.frontends.onnx.operator import Sizes, as_tensor, is_known, known, known_number, operator
 from symlayout.frontends.rank import require_rank, require_shape
 from symlayout.language.sympy_bridge import fresh
 from symlayout.ops.axes import moveaxis
@@ -129,7 +129,7 @@ def range(start: Tensor | Any, limit: Tensor | Any, delta: Tensor | Any, stash_t
     if not all(map(is_known, (start, limit, delta))):
         xs = [as_tensor("Range", "value", np.asarray(v) if is_known(v) else v) for v in (start, limit, delta)]
         return whole("range", xs, (fresh("count", 0),), function=range_of)
-    first, last, step = (known("value", v).reshape(-1)[0] for v in (start, limit, delta))
+    first, last, step = (known_number("value", v) for v in (start, limit, delta))
     if all(isinstance(v, np.generic) for v in (first, last, step)):
         count = max(math.ceil((last - first) / step), 0)
         if count > _MOST_ELEMENTS:
@@ -161,7 +161,7 @@ def eye_like(input: Tensor, dtype: Any = None, k: Any = 0) -> Tensor:
 def trilu(input: Tensor, k: Any = None, upper: Any = 1) -> Tensor:
     """Return the elements on one side of a diagonal of each matrix, and 0 elsewhere."""
     rank = require_rank("Trilu", input, 2)
-    number = 0 if k is None else int(known("k", k).reshape(-1)[0])
+    number = 0 if k is None else int(known_number("k", k))
     given = (("k", number), ("upper", attributes.flag("upper", upper)))
     return along_axis.along(input, [rank - 2, rank - 1], triangle, given)
 
@@ -175,7 +175,7 @@ def trilu(input: Tensor, k: Any = None, upper: Any = 1) -> Tensor:
 def one_hot(indices: Tensor, depth: Tensor | Sizes, values: Tensor, axis: Any = -1) -> Tensor:
     """Return the second of *values* at each index along a new axis, and the first elsewhere."""
     rank = indices.rank
-    (along,) = attributes.axes("axis", axis, rank + 1)
+    along = attributes.axis("axis", axis, rank + 1)
     if is_known(depth):
         numbers = known("depth", depth).reshape(-1)
         if numbers.size != 1:

@@ -10,7 +10,7 @@ from symlayout.compute import along_axis, normalization, reductions
 from symlayout.frontends import attributes
 from symlayout.frontends.onnx import normalization as onnx
 from symlayout.frontends.onnx.elementwise import apply
-from symlayout.frontends.onnx.operator import known, operator, snake_case
+from symlayout.frontends.onnx.operator import known, known_number, operator, snake_case
 from symlayout.frontends.onnx.types import cast_to
 from symlayout.frontends.openvino.element_types import of_name
 from symlayout.frontends.rank import require_rank
@@ -173,7 +173,7 @@ def grn(data: Tensor, bias: float) -> Tensor:
 @operator("openvino:CumSum-3", example=("N, C", "axis=1", "(N, C)"), kinds=_AXIS)
 def cum_sum(data: Tensor, axis: Any, exclusive: Any = False, reverse: Any = False) -> Tensor:
     """Return the sums of the elements up to each one along *axis*."""
-    (along,) = attributes.axes("axis", known("axis", axis).reshape(-1) if hasattr(axis, "shape") else axis, data.rank)
+    along = attributes.axis("axis", known_number("axis", axis) if hasattr(axis, "shape") else axis, data.rank)
     flags = {"exclusive": attributes.flag("exclusive", exclusive), "reverse": attributes.flag("reverse", reverse)}
     return along_axis.cumulative(data, along, **flags)
 
@@ -187,7 +187,7 @@ def top_k(
     data: Tensor, k: Any, axis: Any, mode: str, sort: str, index_element_type: str = "i32", stable: Any = False
 ) -> list[Tensor]:
     """Return the largest or smallest elements along *axis*, and their positions."""
-    (along,) = attributes.axes("axis", axis, require_rank("TopK", data, 1))
+    along = attributes.axis("axis", axis, require_rank("TopK", data, 1))
     largest = attributes.choice("mode", mode, ("max", "min")) == "max"
     order = attributes.choice("sort", sort, ("value", "index", "none"))
     count = attributes.listed("k", known("k", k).reshape(-1) if hasattr(k, "shape") else k, 1)[0]

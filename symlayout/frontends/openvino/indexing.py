@@ -14,7 +14,7 @@ from symlayout.frontends import attributes
 from symlayout.frontends.onnx import data_dependent, shape_values
 from symlayout.frontends.onnx import indexing as onnx
 from symlayout.frontends.onnx.elementwise import apply, where
-from symlayout.frontends.onnx.operator import as_tensor, known, operator
+from symlayout.frontends.onnx.operator import as_tensor, known, known_number, operator
 from symlayout.frontends.onnx.types import cast_to
 from symlayout.frontends.openvino.element_types import of_name
 from symlayout.frontends.rank import require_rank
@@ -157,8 +157,8 @@ def reverse_sequence(data: Tensor, seq_lengths: Tensor, batch_axis: Any = 0, seq
 def one_hot(indices: Tensor, depth: Any, on_value: Tensor, off_value: Tensor, axis: Any) -> Tensor:
     """Return *on_value* at each index along a new axis, and *off_value* elsewhere."""
     rank = indices.rank
-    (along,) = attributes.axes("axis", axis, rank + 1)
-    count = int(known("depth", depth).reshape(-1)[0])
+    along = attributes.axis("axis", axis, rank + 1)
+    count = int(known_number("depth", depth))
     numbers = np.arange(count, dtype=indices.dtype or np.int64).reshape(-1, *(1,) * (rank - along))
     here = apply("Equal", expand_dims(indices, along), as_tensor("OneHot-1", "depth", numbers))
     return where(here, on_value, off_value)

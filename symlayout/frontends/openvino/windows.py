@@ -249,7 +249,7 @@ def max_pool(
 ) -> list[Tensor]:
     """Return the maximum of each window, and its position in the axes from *axis* on, flattened."""
     window, way = _pool("MaxPool-8", data, kernel, strides, pads_begin, pads_end, dilations, auto_pad, rounding_type)
-    (first,) = attributes.axes("axis", axis, data.rank)
+    first = attributes.axis("axis", axis, data.rank)
     dtype = of_name("index_element_type", index_element_type)
     numbers = pooling.max_pool_numbers(data, window, way, pooling.numbers_from_axis, (("axis", first),))
     return [pooling.max_pool(data, window, way), cast_to(numbers, dtype)]
