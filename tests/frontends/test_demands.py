@@ -273,3 +273,9 @@ def test_the_first_place_that_is_written_leaves_room_for_all_of_an_update() -> N
     first = sl.tensor("3", "int64", "w")
     made = ONNX.tensor_scatter(x("3, 9, 2"), x("3, 4, 2", "u"), first)
     assert ranges_of([made], lambda _, e: e if isinstance(e, int) else None) == {first.key: range(6)}
+
+
+def test_keys_that_are_no_pads_are_at_most_all_of_them() -> None:
+    count = sl.tensor("2", "int64", "n")
+    made = ONNX.attention(x("2, 1, 3, 4"), x("2, 1, 5, 4", "k"), x("2, 1, 5, 4", "v"), nonpad_kv_seqlen=count)
+    assert ranges_of([made], lambda _, e: e if isinstance(e, int) else None) == {count.key: range(6)}

@@ -118,7 +118,10 @@ def tf_idf_vectorizer(
     rank = require_rank("TfIdfVectorizer", X, 1, 2)
     kind = attributes.choice("mode", mode, ("TF", "IDF", "TFIDF"))
     pool: Sequence[Any] = list(pool_int64s if pool_int64s is not None else pool_strings or ())
-    every = core.sequences(pool, attributes.constants("ngram_counts", ngram_counts))
+    starts = attributes.constants("ngram_counts", ngram_counts)
+    if sorted([0, *starts, len(pool)]) != [0, *starts, len(pool)]:
+        raise NotDeclaredError(f"sequences begin at {shown(starts)} in a pool of {len(pool)}")
+    every = core.sequences(pool, starts)
     places = attributes.constants("ngram_indexes", ngram_indexes)
     factors = [1.0] * len(places) if weights is None else [float(w) for w in weights]
     if not len(every) == len(places) == len(factors) or not places:

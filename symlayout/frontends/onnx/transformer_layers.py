@@ -32,7 +32,7 @@ from symlayout.ops.slicing import getitem
 from symlayout.ops.tile import repeat
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.computation import compute, constant
-from symlayout.tensors.declaration import Body
+from symlayout.tensors.declaration import Body, Places
 
 _ATTENTION = {
     "is_causal": "Whether a query sees no later keys.",
@@ -162,7 +162,7 @@ def part(n: Any, count: Any) -> Any:
 def _scaled(x: Tensor, scale: float | None) -> Tensor:
     """Return *x* times the root of the factor of the scores; its own type rounds the root."""
     size = x.shape[-1]
-    if (scale is not None and scale <= 0) or (scale is None and size == 0):
+    if (scale is not None and not scale > 0) or (scale is None and size == 0):
         raise NotDeclaredError(f"scale is {scale} for heads of {size} elements, which has no root")
     if scale is None and not isinstance(size, int):
         return along_axis.along(x, [x.rank - 1], core.scaled_by_size)
@@ -201,7 +201,8 @@ def _visible(scores: Tensor, flags: Sequence[bool], sides: Sequence[int], news: 
         ("cached", cached and not padded),
         ("padded", padded),
     )
-    body = Body("visible_scores", core.visible_scores, given, over=True)
+    places = (Places(1, axes=(1,), lengths=True),) if padded else ()
+    body = Body("visible_scores", core.visible_scores, given, over=True, places=places)
     return compute(body, views, batch=2, result=scores.shape[2:])
 
 
