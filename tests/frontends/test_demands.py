@@ -61,7 +61,7 @@ ROWS: dict[str, tuple[Callable[[], sl.Tensor], str, list[str]]] = {
     "slices that are written": (
         lambda: ONNX.scatter_nd(x("N, 5"), i("k, 1"), x("b, c", "u")),
         "(N, 5)",
-        ["Eq(b, k)", "Eq(c, 5)"],
+        ["N >= 1", "Eq(b, k)", "Eq(c, 5)"],
     ),
     "elements that are written": (
         lambda: ONNX.scatter_elements(x("N, 5"), i("k, 2"), x("c, d", "u"), axis=1),
@@ -131,7 +131,7 @@ ROWS: dict[str, tuple[Callable[[], sl.Tensor], str, list[str]]] = {
     "labels": (
         lambda: ONNX.negative_log_likelihood_loss(x("N, C, D"), i("a, b"), reduction="none"),
         "(N, D)",
-        ["Eq(a, N)", "Eq(b, D)"],
+        ["Eq(a, N)", "Eq(b, D)", "C >= 1"],
     ),
     "a determinant": (lambda: ONNX.det(x("N, a, b")), "(N,)", ["Eq(a, b)"]),
     "frames": (lambda: ONNX.stft(x("N, L, 1"), 1, None, 4), "(N, L - 3, 3, 2)", ["L >= 4"]),
@@ -170,7 +170,7 @@ ROWS: dict[str, tuple[Callable[[], sl.Tensor], str, list[str]]] = {
     "coordinates of slices": (
         lambda: ONNX.scatter_nd(x("N, 5"), i("k, c"), x("k, 5", "u")),
         "(N, 5)",
-        ["Eq(c, 1)"],
+        ["N >= 1", "Eq(c, 1)"],
     ),
     "parts of numbers": (
         lambda: ONNX.dft(x("N, 8, c")),
@@ -185,7 +185,7 @@ ROWS: dict[str, tuple[Callable[[], sl.Tensor], str, list[str]]] = {
     "weights of classes": (
         lambda: ONNX.negative_log_likelihood_loss(x("N, C"), i("N"), x("w", "w")),
         "()",
-        ["Eq(w, C)"],
+        ["C >= 1", "Eq(w, C)"],
     ),
     "a length of constants": (
         lambda: ONNX.reverse_sequence(x("T, 2, C"), np.array([3, 1])),
@@ -279,3 +279,11 @@ def test_keys_that_are_no_pads_are_at_most_all_of_them() -> None:
     count = sl.tensor("2", "int64", "n")
     made = ONNX.attention(x("2, 1, 3, 4"), x("2, 1, 5, 4", "k"), x("2, 1, 5, 4", "v"), nonpad_kv_seqlen=count)
     assert ranges_of([made], lambda _, e: e if isinstance(e, int) else None) == {count.key: range(6)}
+
+
+@pytest.mark.parametrize("odd", [{"softmax_precision": -1}, {"scale": 0.0}, {"scale": float("nan")}])
+def test_what_attributes_leave_open_demands_the_same_sizes(odd: dict[str, float]) -> None:
+    made = ONNX.attention(x("2, H, 3, 4"), x("B, 2, 5, 4", "k"), x("2, 2, 5, 4", "v"), **odd)
+    assert [str(r) for r in made.requires] == ["Eq(B, 2)", "H >= 1", "Eq(Mod(H, 2), 0)"]
+    layer = ONNX.gru(x("T, N, 2"), x("1, a, 2", "w"), x("1, 9, 3", "r"))
+    assert [str(r) for r in layer.requires] == ["Eq(a, 9)"]

@@ -21,6 +21,11 @@ CASES = {  # the numbers of cases of operators
     "LayerNormalization,RMSNormalization,BatchNormalization": range(40, 43),
     "Conv,ConvTranspose,QuantizeLinear,DequantizeLinear": range(40, 44),
     "Pad,Resize,TopK": range(40, 44),
+    "Attention,LinearAttention,RotaryEmbedding,TensorScatter": range(40, 46),
+    "RNN,GRU,LSTM": range(40, 45),
+    "ScatterElements,ScatterND,ReverseSequence,Compress": range(40, 44),
+    "DFT,STFT,GridSample,RoiAlign,OneHot": range(40, 45),
+    "NegativeLogLikelihoodLoss,SoftmaxCrossEntropyLoss,NonMaxSuppression": range(40, 44),
 }
 
 pytestmark = pytest.mark.skipif(not has_onnxruntime(), reason="onnxruntime is not installed, which judges the sizes")

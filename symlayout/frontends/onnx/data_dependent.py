@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from symlayout.compute import whole as core
-from symlayout.compute.demands import demanding
+from symlayout.compute.demands import chosen_from, demanding
 from symlayout.compute.reductions import reduced
 from symlayout.compute.sampling import chosen_boxes
 from symlayout.compute.whole import whole
@@ -126,6 +126,7 @@ def scatter_elements(data: Tensor, indices: Tensor, updates: Tensor, axis: Any =
     equal = list(zip(updates.shape, indices.shape, strict=True))
     within = [pair for k, pair in enumerate(zip(data.shape, indices.shape, strict=True)) if k != along]
     data = demanding(data, "an extent of {} beside one of {} in the indices", equal, within)
+    data = chosen_from(data, [along], indices.shape)
     given = [("axis", along), ("reduction", mode)]
     xs, places = [data, indices, updates], (Places(1, axes=(along,)),)
     return whole("scattered", xs, data.shape, function=core.scattered, attributes=given, places=places)
@@ -142,6 +143,7 @@ def scatter_nd(data: Tensor, indices: Tensor, updates: Tensor, reduction: str = 
         raise ShapeError(f"updates have rank {updates.rank}, for indices that have {indices.rank}", "size_mismatch")
     indices = require_shape("the indices", indices, (*indices.shape[:-1], count))
     updates = require_shape("the updates", updates, (*indices.shape[:-1], *data.shape[count:]))
+    data = chosen_from(data, range(count), indices.shape[:-1])
     xs, places = [data, indices, updates], (Places(1),)
     return whole("scattered_nd", xs, data.shape, function=core.scattered_nd, attributes=given, places=places)
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from symlayout.compute import along_axis
-from symlayout.compute.demands import demanding
+from symlayout.compute.demands import demanding, nonempty
 from symlayout.compute.elementwise import elementwise
 from symlayout.compute.recurrent import ACTIVATIONS, CELLS, recurrent
 from symlayout.compute.training import STEPS
@@ -21,7 +21,6 @@ from symlayout.frontends.onnx.element_types import of_number
 from symlayout.frontends.onnx.operator import AT_LEAST_1, is_known, known, operator
 from symlayout.frontends.onnx.shape_values import dims_of
 from symlayout.frontends.rank import require_rank, require_shape
-from symlayout.frontends.registry import NotDeclaredError
 from symlayout.ops.broadcast import broadcast_to
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.computation import constant
@@ -68,8 +67,8 @@ def _layer(name: str, xs: Sequence[Tensor | None], given: Mapping[str, Any]) -> 
         require_rank(name, x, 3, 3)
     mode = attributes.choice("direction", given["direction"], ("forward", "reverse", "bidirectional"))
     size, clip = given["hidden_size"], given["clip"]
-    if size is None or (clip is not None and clip <= 0):  # runtimes differ in what they make of it
-        raise NotDeclaredError(f"{name} has the hidden size {size} and the limit {clip}")
+    is_open = size is None or (clip is not None and clip <= 0)  # runtimes differ in what they make of it
+    size = R.shape[2] if size is None else size
     ways = 2 if mode == "bidirectional" else 1
     batch_first = attributes.flag("layout", given["layout"])
     time, batch = (X.shape[1], X.shape[0]) if batch_first else X.shape[:2]
@@ -109,7 +108,8 @@ def _layer(name: str, xs: Sequence[Tensor | None], given: Mapping[str, Any]) -> 
     number = sum(x is not None for x in xs[:_LENGTHS])
     has_lengths = len(xs) > _LENGTHS and xs[_LENGTHS] is not None
     places = (Places(number, axes=(int(batch_first),), lengths=True),) if has_lengths else ()
-    made = partial(whole, name, operands, function=recurrent, dtype=X.dtype, places=places)
+    function = None if is_open else recurrent
+    made = partial(whole, name, operands, function=function, dtype=X.dtype, places=places)
     found = [made(shape, attributes=[*settings, ("output", k)]) for k, shape in enumerate(shapes)]
     return found if given["outputs"] > 1 else found[0]
 
@@ -267,6 +267,7 @@ def _loss(name: str, x: Tensor, labels: Tensor, weight: Tensor | None, ignore: A
     require_rank(name, labels, x.rank - 1, x.rank - 1)
     what = "labels have an extent of {} beside one of {}"
     x = demanding(x, what, list(zip(labels.shape, (x.shape[0], *x.shape[2:]), strict=True)))
+    x = nonempty(x, [1])
     if weight is not None:
         require_rank(name, weight, 1, 1)
         what, fitting = "{} weights of {} classes", [(weight.shape[0], x.shape[1])]

@@ -326,6 +326,7 @@ def roi_align(
         ("size", (rows, columns)),
     ]
     require_rank("RoiAlign", rois, 2, 2)
+    X = chosen_from(X, [0], batch_indices.shape)
     xs = [X, require_shape("the boxes", rois, (rois.shape[0], 4))]
     xs.append(require_shape("batch_indices", batch_indices, rois.shape[:1]))
     shape, places = (rois.shape[0], X.shape[1], rows, columns), (Places(2, axes=(0,), from_end=False),)

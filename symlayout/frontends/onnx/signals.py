@@ -35,8 +35,8 @@ def dft(input: Tensor, dft_length: Any = None, axis: Any = None, inverse: Any = 
         raise ShapeError("DFT transforms an axis before the last, which has the parts of numbers", "bad_axis")
     parts = input.shape[-1]
     input = demanding(input, "{} beside {} parts of a number", [((parts - 1) * (parts - 2), 0)])
-    if back and half:
-        input = demanding(input, "{} parts of a number, not {}", [(parts, 2)])
+    if half:
+        input = demanding(input, "{} parts of a number, not {}", [(parts, 2 if back else 1)])
     n = input.shape[along] if dft_length is None else dims_of("dft_length", dft_length)[0]
     if back and half and dft_length is None:
         n = 2 * (n - 1)

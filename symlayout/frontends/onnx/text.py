@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from symlayout.compute import text as core
-from symlayout.compute.demands import demanding
+from symlayout.compute.demands import demanding, nonempty
 from symlayout.compute.elementwise import elementwise
 from symlayout.compute.whole import whole
 from symlayout.errors import ShapeError, shown
@@ -116,6 +116,7 @@ def tf_idf_vectorizer(
 ) -> Tensor:
     """Return how often sequences of a pool occur in each vector, weighted."""
     rank = require_rank("TfIdfVectorizer", X, 1, 2)
+    X = nonempty(X, range(rank - 1))
     kind = attributes.choice("mode", mode, ("TF", "IDF", "TFIDF"))
     pool: Sequence[Any] = list(pool_int64s if pool_int64s is not None else pool_strings or ())
     starts = attributes.constants("ngram_counts", ngram_counts)

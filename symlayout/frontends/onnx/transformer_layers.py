@@ -86,8 +86,8 @@ def attention(
     if (past_key is None) != (past_value is None):
         raise ShapeError("past_key and past_value are used together", "attr_missing")
     precision = of_number("softmax_precision", softmax_precision) if softmax_precision in _PRECISIONS else None
-    if outputs == 2 or (softmax_precision not in (None, 0) and precision is None):
-        raise NotDeclaredError("Attention has no declaration for what the standard leaves open and runtimes refuse")
+    is_open = outputs == 2 or (softmax_precision not in (None, 0) and precision is None)
+    is_open |= scale is not None and not scale > 0
     q, k, v = Q, K, V
     if rank == 4:
         counted = [(x.shape[1], n) for x, n in ((Q, q_num_heads), (K, kv_num_heads)) if n is not None]
@@ -117,7 +117,11 @@ def attention(
     if heads != kv_heads:
         each = part(heads, kv_heads)  # heads of queries that share one of the keys
         keys, values = (repeat(x, each, 1) for x in (k, values))
-    raw = contractions.matmul(_scaled(q, scale), swapaxes(_scaled(keys, scale), -1, -2))
+    if is_open:  # the standard does not say what the scores are, or runtimes refuse that
+        open_to = [("scale", scale), ("precision", softmax_precision), ("outputs", outputs)]
+        raw = whole("open_scores", [q, keys], (*q.shape[:3], keys.shape[2]), attributes=open_to)
+    else:
+        raw = contractions.matmul(_scaled(q, scale), swapaxes(_scaled(keys, scale), -1, -2))
     if softcap > 0:
         limit = as_tensor("Attention", "softcap", float(softcap), raw)
         raw = apply("Mul", apply("Tanh", apply("Div", raw, limit)), limit)
@@ -162,7 +166,7 @@ def part(n: Any, count: Any) -> Any:
 def _scaled(x: Tensor, scale: float | None) -> Tensor:
     """Return *x* times the root of the factor of the scores; its own type rounds the root."""
     size = x.shape[-1]
-    if (scale is not None and not scale > 0) or (scale is None and size == 0):
+    if scale is None and size == 0:
         raise NotDeclaredError(f"scale is {scale} for heads of {size} elements, which has no root")
     if scale is None and not isinstance(size, int):
         return along_axis.along(x, [x.rank - 1], core.scaled_by_size)
