@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from symlayout.algebra.polynomial import Extent, product
+from symlayout.compute.demands import nonempty
 from symlayout.compute.scalars import is_narrow
 from symlayout.errors import LEFT_OUT, ShapeError
 from symlayout.ops.axes import expand_dims
@@ -274,7 +275,7 @@ def conv_transpose(x: Tensor, w: Tensor, groups: int, strides: Any, dilations: A
 
 def _spread(x: Tensor, axis: int, stride: Any) -> Tensor:
     """Return *x* with ``stride - 1`` zeros between the elements of an axis."""
-    apart = expand_dims(x, axis + 1)
+    apart = expand_dims(nonempty(x, [axis]), axis + 1)
     widths = [(0, stride - 1 if k == axis + 1 else 0) for k in range(apart.rank)]
     shape = [n * stride if k == axis else n for k, n in enumerate(x.shape)]
     spread = reshape(pad(apart, widths), shape)

@@ -84,6 +84,11 @@ ROWS: dict[str, tuple[Callable[[], sl.Tensor], str, list[str]]] = {
         "(N, 2, 2*H)",
         ["Eq(H, J)", "H >= 1"],
     ),
+    "elements that are spread": (
+        lambda: ONNX.conv_transpose(x("1, 1, H"), x("1, 1, 2", "w"), strides=[2], dilations=[2]),
+        "(1, 1, 2*H + 1)",
+        ["H >= 1"],
+    ),
     "an extreme": (lambda: ONNX.arg_max(x("N, C"), axis=1), "(N, 1)", ["C >= 1"]),
     "places of an axis": (lambda: ONNX.gather(x("N, 5"), i("k")), "(k, 5)", ["N >= 1"]),
     "places of elements": (lambda: ONNX.gather_elements(x("N, 5"), i("k, 5")), "(k, 5)", ["N >= 1"]),
