@@ -137,6 +137,7 @@ def conv_transpose(
     if any(isinstance(e, int) and isinstance(s, int) and e >= s for e, s in zip(extra, steps, strict=True)):
         raise NotDeclaredError(f"output_padding is {shown(extra)}, not below the strides {shown(steps)}")
     W = demanding(W, "kernels have an extent of {}, not {}", at_least=[(n, 1) for n in W.shape[1:]], kind=LEFT_OUT)
+    X = nonempty(X, range(2, X.rank))
     given = (auto_pad, dilations, group, kernel_shape, output_padding, output_shape, pads, strides)
     return transposed_conv(X, W, B, *given, beyond=False)
 
