@@ -8,6 +8,7 @@ functions out before they compare.
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -24,6 +25,7 @@ from symlayout.tensors.declaration import Body
 from symlayout.tensors.uniform_constants import everywhere
 
 _MOST_OPERANDS = 4
+_MOST_KEPT = 1000  # answers about functions of constants that are kept
 _LARGEST = 2.0**53  # integers up to this are floats of 64 bits
 _NO_FORMS = (UnformedError, TypeError, ValueError, AttributeError, OverflowError)  # of functions that forms do not have
 
@@ -77,7 +79,8 @@ def idle_operand(node: Tensor) -> int | None:
     free = [k for k, c in enumerate(constants) if c is None]
     if not free or (len(free) == len(constants) and len(free) > 1):
         return None
-    kept = _operand(body, constants, [view.dtype for view in node.inputs], node.dtype)
+    given = tuple([None if c is None else (c.dtype, c.tobytes()) for c in constants])
+    kept = _kept_operand(body, given, tuple([view.dtype for view in node.inputs]), node.dtype)
     return kept if kept is not None and stands_for(node.inputs[kept], node) else None
 
 
@@ -151,6 +154,17 @@ def stands_for(view: Tensor, node: Tensor) -> bool:
     facts.merge(node.facts)
     same = all(equal(a, b, facts) for a, b in zip(view.extents, node.extents, strict=True))
     return same and len(facts.requirements) == before
+
+
+@functools.lru_cache(maxsize=_MOST_KEPT)
+def _kept_operand(
+    body: Body,
+    constants: tuple[tuple[np.dtype[Any], bytes] | None, ...],
+    dtypes: tuple[np.dtype[Any] | None, ...],
+    dtype: np.dtype[Any],
+) -> int | None:
+    """Return what `_operand` returns, of constants by type and bits: graphs have the same functions many times."""
+    return _operand(body, [None if c is None else np.frombuffer(c[1], c[0])[0] for c in constants], dtypes, dtype)
 
 
 def _operand(body: Body, constants: Sequence[Any], dtypes: Sequence[Any], dtype: np.dtype[Any]) -> int | None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import symlayout as sl
+from symlayout.proof import idle_functions
 from symlayout.proof.idle_functions import without_idle_functions
 
 FLOATS = (np.float16, np.float32, np.float64)
@@ -132,3 +133,22 @@ def test_a_choice_by_a_negation_is_the_other_choice(left: sl.Tensor, right: sl.T
               "b": draw.random((3, 4)).astype("f4")}  # fmt: skip
     made = [sl.interpret(t, *(arrays[leaf.name] for leaf in t.arguments())) for t in (left, right)]
     assert np.array_equal(made[0], made[1]) == same
+
+
+def test_a_function_that_a_graph_has_many_times_is_tried_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[object] = []
+    plain = idle_functions._operand
+
+    def noted(*given: Any) -> int | None:
+        tried.append(given)
+        return plain(*given)
+
+    monkeypatch.setattr(idle_functions, "_operand", noted)
+    x = sl.tensor("N", dtype="float32", name="x")
+    y = x
+    for _ in range(20):
+        y = sl.onnx.add(sl.onnx.mul(y, np.float32(1.5)), np.float32(-0.0))
+    idle_functions._kept_operand.cache_clear()
+    made, _ = idle_functions.without_idle_functions({"y": y, "z": sl.onnx.add(x, np.float32(0.0))})
+    assert len(tried) == 3  # 0.0 is another constant than -0.0
+    assert (made["z"].name, made["y"].name) == ("Add", "broadcast_jointly")
