@@ -14,7 +14,7 @@ import numpy as np
 
 from symlayout.budgets import limits
 from symlayout.deadlines import within
-from symlayout.equivalence.run_models import Arrays, installed_runtimes, run_models
+from symlayout.equivalence.run_models import Array, Arrays, installed_runtimes, run_models
 from symlayout.errors import one_line
 from symlayout.models.model import Model
 
@@ -44,6 +44,43 @@ class Replay:
 
         within(limits.run_seconds, run, lambda: None)
         return found
+
+    def shows(self, inputs: Arrays, output: str) -> bool:
+        """Return whether a runtime runs the model before, and computes another output after, or refuses that model.
+
+        It is the first installed runtime that has the operations of both models.
+        """
+
+        def run() -> bool:
+            feeds = inputs, {self.inputs[name]: array for name, array in inputs.items() if name in self.inputs}
+            for runtime in installed_runtimes():
+                (before,), (after,) = run_models(self.models, [[feed] for feed in feeds], runtime)
+                if any(isinstance(made, str) and _is_lack(made) for made in (before, after)):
+                    continue
+                if isinstance(before, str) or isinstance(after, str):
+                    return not isinstance(before, str)
+                return not _equal(before[output], after[self.outputs[output]])
+            return False
+
+        return within(limits.run_seconds, run, lambda: False)
+
+
+_LACKS = (  # what a refusal says if the runtime lacks an operation; the model may be a good one
+    "NOT_IMPLEMENTED",
+    "NotImplemented",
+    "No Op registered",
+    "MemoryError",
+    "bad_alloc",
+)
+
+
+def _is_lack(refusal: str) -> bool:
+    return not refusal or any(text in refusal for text in _LACKS)
+
+
+def _equal(a: Array, b: Array) -> bool:
+    """Return whether two arrays are one, with NaNs as one value."""
+    return a.dtype == b.dtype and a.shape == b.shape and np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
 
 
 def _text(made: Arrays | str, output: str, coord: tuple[int, ...] | None) -> str:

@@ -133,7 +133,10 @@ def _verified(
     joint = joint_models(before, after, by_position)
     left, right, again = joint.left, joint.right, joint.again
     if (refused := refused_everywhere(left, right)) is not None:
-        return _refused(refused, {name: again[0].get(id(t), t) for name, t in before.inputs.items()}, before, joint)
+        replay = _replay(models, before, after, by_position)
+        can_run = run and before.can_run() and after.can_run()
+        inputs = {name: again[0].get(id(t), t) for name, t in before.inputs.items()}
+        return _refused(refused, inputs, before, joint, replay if can_run else None)
     right, made, renamed_at = with_one_data(left, right)
     values = left, right
     here = facts_of(left)
@@ -194,18 +197,15 @@ def _verified(
             return replace(found, claim=claim, point=at)
         doubt = doubt or "there are sizes for which both models are valid"
         proofs |= {name: Proof(t, right[name], facts, Verdict.UNKNOWN, None, doubt) for name, t in left.items()}
-    witnesses = ((p.witness, n) for n, p in proofs.items() if p.witness is not None)
     inputs = {name: again[0].get(id(t), t) for name, t in before.inputs.items()}
     reading = _partial_of(values[0], before.outputs).values()
-    witness = next((_model_witness(w, n, left[n], right[n], inputs, reading) for w, n in witnesses), None)
-    runs = [m for m in models if isinstance(m, Model)]
-    if witness is None and run and len(runs) == len(models) and before.can_run() and after.can_run():
-        witness = _when_run(
-            (runs[0], runs[1]), before, after, left, right, again[0], facts, reading, proofs, by_position
-        )
-    if witness is not None and len(runs) == len(models):
-        name_of_input = dict(matched_names("input", before.inputs, after.inputs, by_position))
-        found = replace(found, replay=Replay((runs[0], runs[1]), name_of_input, name_after))
+    replay = _replay(models, before, after, by_position)
+    can_run = run and before.can_run() and after.can_run()
+    witness = _witness_inside(proofs, left, right, inputs, reading, replay if can_run else None)
+    if witness is None and can_run and replay is not None:
+        witness = _when_run(replay.models, before, after, left, right, again[0], facts, reading, proofs, by_position)
+    if witness is not None:
+        found = replace(found, replay=replay)
     return _with_region(replace(found, witness=witness), known, (before, after), again, (left, right), facts)
 
 
@@ -220,16 +220,18 @@ def _at_a_point(proof: Proof, left: Tensor, right: Tensor, values: Mapping[str, 
 
 
 def _refused(
-    refused: RefusedSizes, inputs: Mapping[str, Tensor], before: ShapedValues, joint: JointModels
+    refused: RefusedSizes,
+    inputs: Mapping[str, Tensor],
+    before: ShapedValues,
+    joint: JointModels,
+    replay: Replay | None,
 ) -> Verification:
     """Return the verdict on two models without a common size: each output differs where the model before is valid."""
     left, right, here = joint.left, joint.right, facts_of(joint.left)
     shown = {name: refused.witness(left[name], here) for name in before.outputs}
     proofs = {name: Proof(left[name], right[name], here, Verdict.REFUTED, w) for name, w in shown.items()}
     dims = frozenset(name for t in inputs.values() for name in t.facts.dims)
-    first = next(iter(shown))
-    partial = _partial_of(left, before.outputs).values()
-    witness = _model_witness(shown[first], first, left[first], right[first], inputs, partial)
+    witness = _witness_inside(proofs, left, right, inputs, _partial_of(left, before.outputs).values(), replay)
     return Verification(proofs, (), witness, domain=Domain(here, here, dims, joint.stated))
 
 
@@ -400,6 +402,44 @@ def _model_witness(
 
 
 _MOST_ELEMENTS = 1 << 22  # of an input that a witness has
+
+
+def _replay(
+    models: tuple[Values, Values], before: ShapedValues, after: ShapedValues, by_position: bool
+) -> Replay | None:
+    """Return what replays a witness; None if a side is no model of a file."""
+    left, right = models
+    if not isinstance(left, Model) or not isinstance(right, Model):
+        return None
+    names = (
+        matched_names(what, getattr(before, f"{what}s"), getattr(after, f"{what}s"), by_position)
+        for what in ("input", "output")
+    )
+    return Replay((left, right), *map(dict, names))
+
+
+def _witness_inside(
+    proofs: dict[str, Proof],
+    left: Mapping[str, Tensor],
+    right: Mapping[str, Tensor],
+    inputs: Mapping[str, Tensor],
+    reading: Collection[Tensor],
+    replay: Replay | None,
+) -> ModelWitness | None:
+    """Return the first witness of *proofs* at which the model before is valid; None if there is none.
+
+    Where a value before has no meaning here, it may be refused.  Then a witness counts if a runtime shows it, and a
+    proof with another one becomes UNKNOWN.
+    """
+    witnesses = {n: p.witness for n, p in proofs.items() if p.witness is not None}
+    found = (_model_witness(w, n, left[n], right[n], inputs, reading) for n, w in witnesses.items())
+    if all(t.body is None or t.body.function is not None for t in reading):
+        return next(found, None)
+    shown = [w for w in found if replay is not None and replay.shows(w.inputs, w.output)]
+    for name in witnesses.keys() - {w.output for w in shown}:
+        doubt = "the model before is valid where they differ"
+        proofs[name] = Proof(left[name], right[name], proofs[name].facts, Verdict.UNKNOWN, None, doubt)
+    return next(iter(shown), None)
 
 
 def _when_run(

@@ -153,9 +153,15 @@ def scatter_nd(data: Tensor, indices: Tensor, updates: Tensor, reduction: str = 
     example=("T, N, C; N", "", "(T, N, C)"),
     kinds="rank, size_mismatch, bad_axis",
     about={"batch_axis": "The axis that *sequence_lens* has.", "time_axis": "The axis that is reversed."},
+    allowed={"batch_axis": range(2), "time_axis": range(2)},
 )
 def reverse_sequence(input: Tensor, sequence_lens: Tensor, batch_axis: Any = 1, time_axis: Any = 0) -> Tensor:
     """Return *input* with the first elements of each sequence in reverse order."""
+    return reversed_sequences(input, sequence_lens, batch_axis, time_axis)
+
+
+def reversed_sequences(input: Tensor, sequence_lens: Tensor, batch_axis: Any, time_axis: Any) -> Tensor:
+    """Return *input* with the first elements of each sequence along any axis in reverse order."""
     rank = require_rank("ReverseSequence", input, 2)
     axes = [attributes.axes(name, a, rank)[0] for name, a in (("batch_axis", batch_axis), ("time_axis", time_axis))]
     if axes[0] == axes[1]:

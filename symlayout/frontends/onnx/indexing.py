@@ -14,6 +14,7 @@ from symlayout.errors import ShapeError
 from symlayout.frontends import attributes
 from symlayout.frontends.onnx.operator import AT_LEAST_1, Sizes, as_tensor, is_known, known, known_number, operator
 from symlayout.frontends.rank import require_rank, require_shape
+from symlayout.frontends.registry import NotDeclaredError
 from symlayout.language.sympy_bridge import fresh
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.declaration import Places
@@ -92,7 +93,7 @@ def cum_prod(x: Tensor, axis: Any, exclusive: Any = 0, reverse: Any = 0) -> Tens
         "K": "How many, as an input.",
         "k": "How many, as an attribute of the versions before 10.",
         "largest": "Whether the largest are returned, not the smallest.",
-        "sorted": "Has no effect: they are always in order.",
+        "sorted": "Whether they are in order; the standard does not say what other order they have.",
     },
     allowed={"k": AT_LEAST_1},
 )
@@ -104,6 +105,8 @@ def top_k(
     A number that is read at run time is a new dim, at most the extent of the axis.
     """
     along = attributes.axis("axis", axis, require_rank("TopK", X, 1))
+    if not attributes.flag("sorted", sorted):
+        raise NotDeclaredError("the order is open")
     count = k if K is None else K
     if isinstance(K, Tensor):
         require_rank("K", K, 1, 1)

@@ -146,8 +146,7 @@ def _reduction(given: Any, known_: tuple[str, ...]) -> str:
 @operator("openvino:ReverseSequence-1", example=("N, T, C; N", "", "(N, T, C)"), kinds="rank, bad_axis", about=_ABOUT)
 def reverse_sequence(data: Tensor, seq_lengths: Tensor, batch_axis: Any = 0, seq_axis: Any = 1) -> Tensor:
     """Return *data* with the first elements of each sequence in reverse order."""
-    made: Tensor = data_dependent.reverse_sequence(data, seq_lengths, batch_axis=batch_axis, time_axis=seq_axis)
-    return made
+    return data_dependent.reversed_sequences(data, seq_lengths, batch_axis, seq_axis)
 
 
 @operator(

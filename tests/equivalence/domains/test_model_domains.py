@@ -161,7 +161,10 @@ NOTHING = [
 ]
 
 
-@pytest.mark.parametrize("last", [[node("NonZero", "r", "y")], NOTHING, [node("Relu", "r", "y")]])
+PLACES = [node("NonZero", "r", "places"), node("Cast", "places", "y", to=TensorProto.FLOAT)]
+
+
+@pytest.mark.parametrize("last", [PLACES, NOTHING, [node("Relu", "r", "y")]])
 def test_models_without_a_common_size_differ_wherever_the_model_before_is_valid(file: Files, last: Any) -> None:
     """Also where the outputs are empty, or depend on data."""
     before, after = file(_of_so_many(4, *last)), file(_of_so_many(6, *last))

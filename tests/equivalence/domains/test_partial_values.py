@@ -115,6 +115,22 @@ def test_a_custom_operation_that_nobody_needs_may_refuse(tmp_path: Path) -> None
     assert sl.verify(file(custom, RELU), file(RELU)).verdict is PROVED
 
 
+SORTED, UNSORTED = (node("TopK", "x, k", "v, p", sorted=n) for n in (1, 0))  # the order of the second one is open
+THREE = tensor([3], name="k")
+
+
+@pytest.mark.parametrize("run", [False, True])
+def test_a_witness_counts_if_a_model_with_a_node_without_a_meaning_is_valid_there(tmp_path: Path, run: bool) -> None:
+    before, after = written(tmp_path, [UNSORTED, RELU], [THREE]), written(tmp_path, [node("Neg", "x", "y")])
+    found = sl.verify(before, after, run=run)  # the smallest witness has one element, of which TopK takes no three
+    if found.verdict is REFUTED:
+        assert run
+        assert found.witness is not None
+        assert found.witness.inputs["x"].shape[1] >= 3
+    plain = written(tmp_path, [SORTED, RELU], [THREE])
+    assert sl.verify(plain, after, run=run).verdict is REFUTED
+
+
 @pytest.mark.parametrize("kind", ["dropout", "uniform"])
 def test_what_is_random_is_equal_to_nothing(tmp_path: Path, kind: str) -> None:
     training = helper.make_tensor("t", TensorProto.BOOL, [], [True])

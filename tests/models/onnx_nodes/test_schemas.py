@@ -11,6 +11,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import symlayout as sl
+from symlayout.models.model import Unshaped
 from symlayout.models.onnx_nodes.schemas import schema_of
 
 Array = np.ndarray[Any, Any]
@@ -113,6 +114,10 @@ WRONG: dict[str, tuple[str, int, list[Any], dict[str, Any], int]] = {
     "a type beside a zero point of another": (
         "QuantizeLinear", 21, [(3,), (), np.zeros((), np.uint8)], {"output_dtype": TensorProto.INT8}, 1),
     "other heads than those of rank 4": ("Attention", 23, ATTENTION, {"kv_num_heads": 1}, 1),
+    "sequences along an axis after the second": (
+        "ReverseSequence", 10, [(2, 3, 4), ints(1, 1, 1, 1)], {"batch_axis": 2}, 1),
+    "sequences along an axis from the end": (
+        "ReverseSequence", 10, [(2, 3), ints(1, 1)], {"batch_axis": -2, "time_axis": 1}, 1),
     "outputs that it does not have": ("MaxPool", 12, [X], {"kernel_shape": [2, 2]}, 3),
     "a cell without enough activations": (
         "GRU", 14, [(2, 1, 3), (2, 6, 3), (2, 6, 2)],
@@ -160,6 +165,24 @@ def test_what_a_runtime_runs_is_read(tmp_path: Path, case: str) -> None:
 def test_a_flag_that_is_no_truth_value_leaves_the_shape_open(tmp_path: Path) -> None:
     path = written(tmp_path / "m.onnx", "Reshape", 14, [(2, 3, 4), ints(1, 0, 4, 2)], {"allowzero": -1}, constants=(1,))
     assert sl.read_model(path).outputs["y0"].rank is None  # onnx infers (1, 0, 4, 2), onnxruntime makes (1, 3, 4, 2)
+
+
+@pytest.mark.parametrize(
+    ("op", "opset", "inputs", "attributes"),
+    [
+        ("TopK", 11, [("N", 4), ints(3)], {"sorted": 0}),  # any order
+        ("TopK", 11, [("N", 4), ints(3)], {"sorted": -1}),  # onnx.reference sorts, onnxruntime does not
+        ("Attention", 23, [*ATTENTION, ("T",)], {}),  # onnx.reference runs it, onnxruntime refuses it
+    ],
+)
+def test_what_runtimes_differ_in_has_no_meaning(
+    tmp_path: Path, op: str, opset: int, inputs: list[Any], attributes: dict[str, Any]
+) -> None:
+    path = written(tmp_path / "m.onnx", op, opset, inputs, attributes, constants=(1,) if op == "TopK" else ())
+    y = sl.read_model(path).outputs["y0"]
+    body = (y.handle if isinstance(y, Unshaped) else y).body
+    assert body is not None
+    assert body.function is None
 
 
 IMAGE = np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4)
