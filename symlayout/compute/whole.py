@@ -67,7 +67,7 @@ def whole(
     ((k, 3), (N >= k,))
     """
     given = tuple((key, _frozen(v)) for key, v in attributes)
-    body = Body(name, function, given, over=True, random=random or _is_symbolic(given), places=places)
+    body = Body(name, function, given, over=True, random=random or _is_symbolic(given), places=places, total=random)
     views = list(xs) or [constant(np.zeros((), np.uint8))]
     return compute(body, views, batch=0, result=_Limited(tuple(result), tuple(limits)), dtype=dtype)
 

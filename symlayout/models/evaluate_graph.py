@@ -145,7 +145,7 @@ class Evaluation:
             lengths = (("length", len(value.elements)),)
             parts = [self.tensor(v, name) for v in value.elements]
             types = [OutputType(None, None, "sequence")]
-            (made,) = opaque("sequence", parts, lengths, types, stem="sequence", identity="")
+            (made,) = opaque("sequence", parts, lengths, types, stem="sequence", identity="", total=True)
             assert isinstance(made, Unshaped)
             return made
         return self.tensor(value, name)

@@ -128,6 +128,7 @@ class OnnxEvaluation(Evaluation):
         self.nodes: tuple[ModelNode, ...] = ()
         self.unused: tuple[ModelNode, ...] = ()
         self._in_bodies: dict[int, list[Tensor]] = {}  # what demands something in a subgraph that may not run, by id
+        self._partial_in: dict[int, list[Tensor]] = {}  # what there may not be valid for all elements
         self._origins: MutableMapping[str, ModelNode | str | None] = {}  # nodes, or texts of what a pass starts with
         self._digests: dict[int, tuple[ModelNode, str]] = {}  # of nodes, by id
         self.loops = 0  # how many loops the evaluation is inside
@@ -315,7 +316,8 @@ class OnnxEvaluation(Evaluation):
         returned = self._returned(node, operands, bodies)
         if returned is not None:
             operands += returned
-            attributes += (*_without_graphs(node), ("bodies", tuple(map(len, bodies))))
+            counts = len(returned), *map(len, bodies)  # the first are origins of extents, and what may be refused
+            attributes += (*_without_graphs(node), ("bodies", counts))
         else:
             key, names = self._attribute_key(node)
             attributes += key
@@ -343,6 +345,7 @@ class OnnxEvaluation(Evaluation):
                 stem=f"{_stem(node.op_type)}_{digest[:6]}",
                 identity=digest,
                 random=draws(node.source),
+                total=not node.domain and node.op_type in RANDOM,
                 demands=() if partly is None else partly.demands,
             )
         )
@@ -350,11 +353,16 @@ class OnnxEvaluation(Evaluation):
     def _returned(
         self, node: ModelNode, operands: Sequence[Tensor | None], bodies: Sequence[Sequence[Value]]
     ) -> list[Tensor] | None:
-        """Return what subgraphs return, if they demand no more of the sizes than what they and their node read."""
+        """Return what subgraphs return, if they demand no more of the sizes than what they and their node read.
+
+        Values in them that may not be valid for all elements stand before that, whether they are returned or not.
+        """
         if not bodies or any(isinstance(value, Items) for values in bodies for value in values):
             return None
-        demanding = [t for a in node.source.attribute if a.type == a.GRAPH for t in self._in_bodies.get(id(a.g), ())]
-        returned = [self.tensor(value) for values in bodies for value in values]
+        graphs = [id(a.g) for a in node.source.attribute if a.type == a.GRAPH]
+        demanding = [t for key in graphs for t in self._in_bodies.get(key, ())]
+        partial = [t for key in graphs for t in self._partial_in.get(key, ())]
+        returned = [*partial, *(self.tensor(value) for values in bodies for value in values)]
         around = [self.value(name) for name in outer_names(node.source)]
         read = [self.tensor(value) for value in around if value is not None and not isinstance(value, Items)]
         read += [t for t in operands if t is not None]
@@ -506,6 +514,7 @@ class OnnxEvaluation(Evaluation):
             found = [self.value(name) for name in self.graph.outputs]
             if not runs:
                 self._in_bodies[id(graph)] = list(self.demanded_by.values())
+                self._partial_in[id(graph)] = list({id(t): t for t in self.partial.values()}.values())
         finally:
             if not runs:
                 self.demands, self.demanded_by, self.partial, self._stated, self._known_facts = before

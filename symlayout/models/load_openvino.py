@@ -202,7 +202,9 @@ def _opaque(evaluation: OpenVINOEvaluation, layer: Layer, inputs: Sequence[Value
     title = f"openvino:{layer.type}"
     random = layer.type in _RANDOM
     demands = () if partly is None else partly.demands
-    made = opaque(title, operands, attributes, types, stem=stem, identity=digest, random=random, demands=demands)
+    made = opaque(
+        title, operands, attributes, types, stem=stem, identity=digest, random=random, total=random, demands=demands
+    )
     return list(made)
 
 

@@ -147,6 +147,7 @@ def opaque(
     stem: str,
     identity: str,
     random: bool = False,
+    total: bool = False,
     demands: tuple[Demand, ...] = (),
 ) -> list[Tensor | Unshaped | None]:
     """Return the outputs of an operation that is known by its name only.
@@ -163,6 +164,8 @@ def opaque(
         Name the dims that depend on data: two values may share an identity only if they are equal.
     random : bool
         Whether two evaluations may differ.
+    total : bool
+        Whether it takes all elements.
     demands : tuple of Demand
         What it requires of the sizes.
     """
@@ -178,7 +181,7 @@ def opaque(
             results.append(None)
             continue
         kept = (*attributes, ("operands", present), ("output", number))
-        body = Body(title, None, kept, over=True, random=random)
+        body = Body(title, None, kept, over=True, random=random, total=total)
         shape = output.shape or ()
         entries = tuple(_in_views(entry, place) for entry in shape)
         dtype = UNKNOWN_TYPE if output.dtype is None else output.dtype

@@ -183,6 +183,8 @@ class Body(NamedTuple):
         each is read, as that of a maximum.
     places : tuple of Places
         The operands whose elements are places or lengths on axes of others.
+    total : bool
+        Whether there is a value for all sizes and elements of the operands, although there is no function here.
 
     Examples
     --------
@@ -206,11 +208,12 @@ class Body(NamedTuple):
     equivariant: bool = False
     idempotent: bool = False
     places: tuple[Places, ...] = ()
+    total: bool = False
 
     @property
     def is_partial(self) -> bool:
         """Whether the value may not be valid for all elements of the operands."""
-        return bool(self.places) or (self.function is None and not self.random)
+        return bool(self.places) or (self.function is None and not self.total)
 
     def __eq__(self, other: object) -> bool:
         if self is other:

@@ -239,6 +239,7 @@ def any_value(
         [OutputType(kind.dtype, entries)],
         stem=f"pass_{identity[:6]}",
         identity=identity,
+        total=True,
     )
     assert made is not None
     return made

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from onnx import NodeProto, TensorProto, helper
+from onnx import GraphProto, NodeProto, TensorProto, helper
 
 import symlayout as sl
 from symlayout.equivalence.verify_models import check_models
@@ -129,6 +129,45 @@ def test_a_witness_counts_if_a_model_with_a_node_without_a_meaning_is_valid_ther
         assert found.witness.inputs["x"].shape[1] >= 3
     plain = written(tmp_path, [SORTED, RELU], [THREE])
     assert sl.verify(plain, after, run=run).verdict is REFUTED
+
+
+@pytest.mark.parametrize("reads", [[node("Gather", "four, i", "g")], [node("Strange", "x", "g", domain="somewhere")]])
+def test_what_a_branch_does_not_return_may_refuse(tmp_path: Path, reads: list[NodeProto]) -> None:
+
+    def branched(*nodes: NodeProto) -> Path:
+        then, other = (
+            helper.make_graph([*own, node("Relu", "x", "z")], "branch", [], [value_info("z", None)])
+            for own in (nodes, [])
+        )
+        choice = node("If", "some", "y", then_branch=then, else_branch=other)
+        size = [node("Size", "i", "size"), node("Cast", "size", "some", to=TensorProto.BOOL)]
+        return written(tmp_path, [*size, choice], [tensor([1, 2, 3, 4], name="four")])
+
+    plain, reading = branched(), branched(*reads)
+    assert sl.verify(plain, reading, run=False).verdict is UNKNOWN
+    assert sl.verify(reading, reading, run=False).verdict is PROVED
+    assert sl.verify(plain, branched(node("Identity", "x", "g")), run=False).verdict is PROVED
+
+
+def test_a_branch_that_draws_may_refuse_what_it_reads(tmp_path: Path) -> None:
+    def branch(*nodes: NodeProto) -> GraphProto:
+        return helper.make_graph(nodes, "branch", [], [value_info("z", None)])
+
+    drawn = [node("RandomUniformLike", "x", "z")], [node("Gather", "x, i", "read"), node("RandomUniformLike", "x", "z")]
+    sides = [
+        written(
+            tmp_path,
+            [
+                node("Size", "i", "size"),
+                node("Cast", "size", "some", to=TensorProto.BOOL),
+                node("If", "some", "unused", then_branch=branch(*nodes), else_branch=branch(*drawn[0])),
+                RELU,
+            ],
+        )
+        for nodes in drawn
+    ]
+    assert sl.verify(*sides).verdict is UNKNOWN  # the branch after reads at an index that has no place
+    assert sl.verify(sides[0], written(tmp_path, [node("Neg", "x", "y")]), run=False).verdict is UNKNOWN
 
 
 @pytest.mark.parametrize("kind", ["dropout", "uniform"])
