@@ -24,6 +24,9 @@ class Limits(CheckedLimits):
     search_terms : terms that one search for the end of an interval may multiply out.
     decision_goals : goals that one decision of a claim may visit.
     decision_splits : cases that one decision of a claim may tell apart.
+    question_goals : goals that all decisions of one `symlayout.verify` may visit together, and as many more for each
+        value as `value_goals` says.  A decision is about one pair, and models that differ have many pairs.
+    value_goals : see `question_goals`.
     points : of a box of digits with constant extents, which one goal may look at one by one.
     take_runs : pieces of the map of one `symlayout.take` of constant indices; more indices become a table.
     take_pieces : pieces of the map of one `symlayout.take` with dims among its indices.
@@ -51,6 +54,8 @@ class Limits(CheckedLimits):
     search_terms: int = 1_500_000
     decision_goals: int = 40_000
     decision_splits: int = 150
+    question_goals: int = 25_000
+    value_goals: int = 20
     points: int = 1_000_000
     take_runs: int = 16
     take_pieces: int = 1_000

@@ -23,6 +23,9 @@ _deadline: ContextVar[float] = ContextVar("deadline", default=math.inf)
 _goals: ContextVar[list[int] | None] = ContextVar("goals", default=None)  # those that are left
 
 
+_question: ContextVar[list[int] | None] = ContextVar("question", default=None)  # those that are left of a question
+
+
 class OutOfGoals(Exception):
     """The goals of `goals_within` are used up.  It is no `SymlayoutError`, as `OutOfTime` is none."""
 
@@ -132,3 +135,39 @@ def spend_goals(count: int) -> None:
         left[0] -= count
         if left[0] < 0:
             raise OutOfGoals
+
+
+@contextmanager
+def question(goals: int) -> Iterator[None]:
+    """Let the attempts in the block visit about so many goals together: see `in_question`."""
+    token = _question.set([goals])
+    try:
+        yield
+    finally:
+        _question.reset(token)
+
+
+def in_question(attempt: Callable[[], R], otherwise: Callable[[], R]) -> R:
+    """Return what *attempt* returns; what *otherwise* returns if the goals of the question around it are used up.
+
+    Only attempts are ended: a search for a witness goes on, and so do attempts that need no goals.
+
+    Examples
+    --------
+    >>> with question(10):
+    ...     [in_question(lambda: spend_goals(4), lambda: "used up") for _ in range(4)]
+    [None, None, 'used up', 'used up']
+    """
+    left, outer = _question.get(), _goals.get()
+    if left is None or left is outer:
+        return attempt()
+    begin = left[0]
+    token = _goals.set(left)
+    try:
+        return attempt()
+    except OutOfGoals:
+        return otherwise()
+    finally:
+        _goals.reset(token)
+        if outer is not None:
+            outer[0] -= begin - left[0]

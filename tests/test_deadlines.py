@@ -109,3 +109,19 @@ def test_commands_take_a_time_limit(
     assert main(["infer", "m.onnx", "--time-limit", "0.5"]) == 4
     assert "TimeLimitError" in capsys.readouterr().err
     assert main(["prove", "N, H, W", "flip(1)", "flip(1)", "--time-limit", "0.5"]) == 3
+
+
+def test_the_goals_of_a_question_end_its_attempts_and_not_its_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    left, right = round_trip()
+    before, after, other = (SimpleNamespace(inputs={"x": right}, outputs={"y": y}, tensors={"x": right, "y": y})
+                            for y in (left, right, sl.flip(right, 1)))  # fmt: skip
+    assert sl.verify(before, after).verdict is sl.Verdict.PROVED
+    monkeypatch.setattr(sl.limits, "question_goals", 1)
+    monkeypatch.setattr(sl.limits, "value_goals", 0)
+    found = sl.verify(before, after)
+    assert found.verdict is sl.Verdict.UNKNOWN
+    assert "within the goals of one question" in str(found)
+    assert found.certificate is None
+    assert sl.verify(before, other).verdict is sl.Verdict.REFUTED
+    monkeypatch.setattr(sl.limits, "value_goals", 100)
+    assert sl.verify(before, after).verdict is sl.Verdict.PROVED

@@ -12,7 +12,8 @@ import numpy as np
 
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import product
-from symlayout.deadlines import within
+from symlayout.budgets import limits
+from symlayout.deadlines import question, within
 from symlayout.equivalence.data_extents import (
     dims_of_inputs,
     other_data,
@@ -121,7 +122,9 @@ def verify(
     def decided() -> Verification:
         read = [_read(m) if isinstance(m, str | os.PathLike) else m for m in (before, after)]
         names.extend(read[0].outputs)
-        return _verified((read[0], read[1]), laws, by_position, budget, run=run, advise=advise)
+        values = sum(len(m.outputs) + len(m.tensors) for m in read)
+        with question(limits.question_goals + limits.value_goals * values):
+            return _verified((read[0], read[1]), laws, by_position, budget, run=run, advise=advise)
 
     return within(time_limit, decided, lambda: Verification({}, out_of_time=tuple(names) or ("",)))
 

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from symlayout.algebra.facts import Facts
 from symlayout.budgets import limits
+from symlayout.deadlines import in_question
 from symlayout.errors import InconclusiveError
 from symlayout.proof.cases.case_tree import Same, Tree
 from symlayout.proof.compare_computed import Decision, Pending, PendingPart, Setting
@@ -85,12 +86,18 @@ def attempt(
     left: Tensor, right: Tensor, facts: Facts, congruence: Congruence, *, finite: bool, effort: int | None = None
 ) -> Tree | str:
     """Return the cases by which the normal form proves the claim, or the obligation that it leaves open."""
-    try:
-        dtype = dtype_of(left, right)
-        effort = congruence.goals if effort is None else effort
-        return agree(left, right, facts.fork(), dtype, shown=True, finite=finite, effort=effort, congruence=congruence)
-    except InconclusiveError as error:
-        return error.claim
+    goals = congruence.goals if effort is None else effort
+
+    def decided() -> Tree | str:
+        try:
+            dtype, here = dtype_of(left, right), facts.fork()
+            return agree(left, right, here, dtype, shown=True, finite=finite, effort=goals, congruence=congruence)
+        except InconclusiveError as error:
+            return error.claim
+
+    return in_question(
+        decided, lambda: f"{left.name} and {right.name} compute the same, within the goals of one question"
+    )
 
 
 def dtype_of(left: Tensor, right: Tensor) -> Any:
