@@ -33,7 +33,7 @@ def test_the_judge_finds_a_wrong_verdict(monkeypatch: pytest.MonkeyPatch, verdic
     x = Node("leaf", (), ("x",))
     other = Node("neg", (x,)) if verdict == "PROVED" else x
     monkeypatch.setattr(command, "random_claim", lambda seed: (x, other, False, other is x))
-    witness: Any = SimpleNamespace(dims={}, coord=(0, 0, 0, 0))
+    witness: Any = SimpleNamespace(dims={}, coord=(0, 0, 0, 0), is_special=False)
     answer = SimpleNamespace(verdict=sl.Verdict[verdict], witness=witness)
     monkeypatch.setattr(sl, "prove_equal", lambda *sides, laws: answer)
     assert command.judged(0)[0] == wrong

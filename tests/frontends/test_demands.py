@@ -5,6 +5,7 @@ Each row was compared with onnxruntime 1.32, with optimisation off, at drawn siz
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import numpy as np
@@ -224,8 +225,9 @@ ROWS: dict[str, tuple[Callable[[], sl.Tensor], str, list[str]]] = {
 def test_sizes_that_do_not_fit_are_excluded(name: str) -> None:
     made, shape, requires = ROWS[name]
     y = made()
-    assert str(y.shape) == shape
-    assert [str(r) for r in y.requires if not str(r).endswith((">= S", ">= a"))] == requires
+    fresh = re.compile(r"\bk\.\d+")  # numbered in the order in which dims are made
+    assert fresh.sub("k.0", str(y.shape)) == shape
+    assert [fresh.sub("k.0", str(r)) for r in y.requires if not str(r).endswith((">= S", ">= a"))] == requires
 
 
 @pytest.mark.parametrize(

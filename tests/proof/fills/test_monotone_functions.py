@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import symlayout as sl
+from symlayout.compute.contractions import Spatial
+from symlayout.compute.pooling import max_pool
 from symlayout.compute.trace import larger, smaller
 from symlayout.proof.certificate.check_computed import refusal_of_computed
 from symlayout.proof.fills.monotone_functions import direction, has_a_term
@@ -96,6 +98,11 @@ def _through(
     return outer(op.max_pool(_image(), **given)), op.max_pool(inner(_image()), **given)
 
 
+def _pooled(x: sl.Tensor, pads: int) -> sl.Tensor:
+    """Return a pool with windows of pads alone, which operators of files do not have."""
+    return max_pool(x, (3, 3), Spatial((1, 1), (1, 1), ((pads, pads),) * 2))
+
+
 def _clip(t: sl.Tensor, high: float = 6.0) -> sl.Tensor:
     return op.clip(t, number(0.0), number(high))  # type: ignore[no-any-return]
 
@@ -168,7 +175,7 @@ def test_a_false_claim_is_refuted(name: str) -> None:
 
 def test_a_window_of_pads_alone_is_below_what_relu_makes() -> None:
     """The maximum of no element is minus infinity on one side, and the relu of that on the other."""
-    left, right = _through(op.relu, op.relu, 3, (3, 3, 3, 3), 1)
+    left, right = op.relu(_pooled(_image(), 3)), _pooled(op.relu(_image()), 3)
     assert sl.prove_equal(left, right).verdict is sl.Verdict.REFUTED
 
 
@@ -181,7 +188,7 @@ def test_a_maximum_of_no_element_is_not_moved() -> None:
 def test_whether_each_window_has_an_element() -> None:
     for pads, has in (((1, 1), True), ((0, 2), True), ((3, 3), False)):
         x = sl.tensor("N, C, H>=1", "float32", name="x")
-        (view,) = op.max_pool(x, kernel_shape=(3,), pads=pads).inputs
+        (view,) = max_pool(x, (3,), Spatial((1,), (1,), (pads,))).inputs
         assert has_a_term(view, 3) is has
 
 
