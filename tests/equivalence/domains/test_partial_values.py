@@ -135,9 +135,10 @@ def test_a_witness_counts_if_a_model_with_a_node_without_a_meaning_is_valid_ther
 def test_what_a_branch_does_not_return_may_refuse(tmp_path: Path, reads: list[NodeProto]) -> None:
 
     def branched(*nodes: NodeProto) -> Path:
+        without: tuple[NodeProto, ...] = ()
         then, other = (
             helper.make_graph([*own, node("Relu", "x", "z")], "branch", [], [value_info("z", None)])
-            for own in (nodes, [])
+            for own in (nodes, without)
         )
         choice = node("If", "some", "y", then_branch=then, else_branch=other)
         size = [node("Size", "i", "size"), node("Cast", "size", "some", to=TensorProto.BOOL)]
