@@ -10,6 +10,7 @@ import onnx
 import pytest
 
 import symlayout as sl
+from symlayout.frontends import microsoft_language
 
 onnxruntime = pytest.importorskip("onnxruntime")
 
@@ -157,3 +158,7 @@ def _run(model: Any, arrays: dict[str, Any]) -> list[Any] | None:
         return list(session.run(None, arrays))
     except Exception:  # of a class that onnxruntime does not name
         return None
+
+
+def test_the_rows_are_registered() -> None:
+    assert sl.op("microsoft:EmbedLayerNormalization") is microsoft_language.embed_layer_normalization

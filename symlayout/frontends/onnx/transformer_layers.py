@@ -83,8 +83,6 @@ def attention(
     for past in (past_key, past_value):
         if past is not None:
             require_rank("Attention", past, 4, 4)
-    if attn_mask is not None and attn_mask.rank < 2:  # the standard lets it broadcast, and runtimes refuse it
-        raise NotDeclaredError(f"a mask of rank {attn_mask.rank}")
     if (past_key is None) != (past_value is None):
         raise ShapeError("past_key and past_value are used together", "attr_missing")
     precision = of_number("softmax_precision", softmax_precision) if softmax_precision in _PRECISIONS else None

@@ -95,7 +95,7 @@ def quantize_linear(
             raise ShapeError(f"output_dtype is {dtype}, the zero point has {y_zero_point.dtype}", "attr_dtype")
         dtype = y_zero_point.dtype
     dtype = dtype or np.dtype(np.uint8)
-    if dtype.kind in "bfc" or dtype.name == "bfloat16" or dtype.itemsize > 2:
+    if dtype.kind in "bc" or dtype.name == "bfloat16" or dtype.itemsize > 2 or dtype == np.float16:
         raise ShapeError(f"output_dtype is {dtype}, which is no type of quantised values", "attr_dtype")
     given: list[tuple[str, Any]] = [("to", dtype), ("saturate", attributes.flag("saturate", saturate))]
     if precision:

@@ -79,6 +79,9 @@ def test_bounds_are_those_that_jax_states_or_nearer(number: int) -> None:
     for point in itertools.product(range(1, JAX_SIZES[len(names)] + 1), repeat=len(names)):
         known = {"max": max, "min": min, **dict(zip(names, point, strict=True))}
         if all(eval(relation, known) for relation in given):
-            value = eval(text, known)
+            try:
+                value = eval(text, known)
+            except ZeroDivisionError:  # JAX's expression has no value there
+                continue
             assert low is None or low <= value, known
             assert high is None or value <= high, known
