@@ -90,6 +90,11 @@ ROWS: dict[str, tuple[Callable[[], sl.Tensor], str, list[str]]] = {
         "(1, 1, 2*H + 1)",
         ["H >= 1"],
     ),
+    "kernels whose places move": (
+        lambda: ONNX.deform_conv(x("N, 1, 3, 3"), x("1, 1, k, k"), x("N, o, 2, 2"), kernel_shape=[2, 2]),
+        "(N, 1, 2, 2)",
+        ["Eq(o, 8)", "Eq(k, 2)"],
+    ),
     "an extreme": (lambda: ONNX.arg_max(x("N, C"), axis=1), "(N, 1)", ["C >= 1"]),
     "places of an axis": (lambda: ONNX.gather(x("N, 5"), i("k")), "(k, 5)", ["N >= 1"]),
     "places of elements": (lambda: ONNX.gather_elements(x("N, 5"), i("k, 5")), "(k, 5)", ["N >= 1"]),

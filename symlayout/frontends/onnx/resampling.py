@@ -15,7 +15,7 @@ from symlayout.errors import LEFT_OUT, ShapeError, shown
 from symlayout.frontends import attributes
 from symlayout.frontends.onnx.operator import AT_LEAST_0, AT_LEAST_1, Sizes, is_known, known, operator
 from symlayout.frontends.onnx.shape_values import dims_of
-from symlayout.frontends.onnx.windows import spatial_of
+from symlayout.frontends.onnx.windows import of_kernel_shape, spatial_of
 from symlayout.frontends.rank import require_rank, require_shape
 from symlayout.frontends.registry import NotDeclaredError
 from symlayout.frontends.scales import rounded, same_places, scaled
@@ -468,6 +468,7 @@ def deform_conv(
     rank = require_rank("DeformConv", X, 3) - 2
     for x in (W, offset):
         require_rank("DeformConv", x, rank + 2, rank + 2)
+    W = of_kernel_shape(W, kernel_shape)
     way = spatial_of(rank, "NOTSET", dilations, pads, strides)
     groups = attributes.constants("group", [group, offset_group])
     kernel = W.shape[2:]

@@ -69,7 +69,7 @@ def with_bias(y: Tensor, bias: Tensor | None) -> Tensor:
     return apply("Add", y, expand_dims(bias, list(range(1, y.rank - 1))) if y.rank > 2 else bias)
 
 
-def _of_kernel_shape(W: Tensor, kernel_shape: Any) -> Tensor:
+def of_kernel_shape(W: Tensor, kernel_shape: Any) -> Tensor:
     """Return kernels, which have the extents *kernel_shape* if that is given."""
     if kernel_shape is None:
         return W
@@ -93,7 +93,7 @@ def conv(
     """Return the convolution of images *X* with kernels *W*, plus the bias *B*."""
     rank = require_rank("Conv", X, 3) - 2
     _only_one_way(auto_pad, pads)
-    W = _of_kernel_shape(W, kernel_shape)
+    W = of_kernel_shape(W, kernel_shape)
     spatial = spatial_of(rank, auto_pad, dilations, pads, strides, cropped=LEFT_OUT)
     return with_bias(contractions.conv(X, W, attributes.scalar("group", group, 1), spatial), B)
 
@@ -162,7 +162,7 @@ def transposed_conv(
     *beyond* says whether a result may reach a stride or more beyond the last kernel; else such sizes are left out.
     """
     rank = X.rank - 2
-    W = _of_kernel_shape(W, kernel_shape)
+    W = of_kernel_shape(W, kernel_shape)
     given = spatial_of(rank, "NOTSET", dilations, None, strides)
     mode = attributes.choice("auto_pad", auto_pad or "NOTSET", _AUTO)
     extra = [0] * rank if output_padding is None else attributes.vector("output_padding", output_padding, rank)
