@@ -134,12 +134,12 @@ def _verified(
 ) -> Verification:
     before, after = map(with_handles, models)
     joint = joint_models(before, after, by_position)
+    replay = _replay(models, before, after, by_position)
+    runtimes = replay if run and before.can_run() and after.can_run() else None
     left, right, again = joint.left, joint.right, joint.again
     if (refused := refused_everywhere(left, right)) is not None:
-        replay = _replay(models, before, after, by_position)
-        can_run = run and before.can_run() and after.can_run()
         inputs = {name: again[0].get(id(t), t) for name, t in before.inputs.items()}
-        return _refused(refused, inputs, before, joint, replay if can_run else None)
+        return _refused(refused, inputs, before, joint, runtimes)
     right, made, renamed_at = with_one_data(left, right)
     values = left, right
     here = facts_of(left)
@@ -202,11 +202,9 @@ def _verified(
         proofs |= {name: Proof(t, right[name], facts, Verdict.UNKNOWN, None, doubt) for name, t in left.items()}
     inputs = {name: again[0].get(id(t), t) for name, t in before.inputs.items()}
     reading = _partial_of(values[0], before.outputs).values()
-    replay = _replay(models, before, after, by_position)
-    can_run = run and before.can_run() and after.can_run()
-    witness = _witness_inside(proofs, left, right, inputs, reading, replay if can_run else None)
-    if witness is None and can_run and replay is not None:
-        witness = _when_run(replay.models, before, after, left, right, again[0], facts, reading, proofs, by_position)
+    witness = _witness_inside(proofs, left, right, inputs, reading, runtimes)
+    if witness is None and runtimes is not None:
+        witness = _when_run(runtimes.models, before, after, left, right, again[0], facts, reading, proofs, by_position)
     if witness is not None:
         found = replace(found, replay=replay)
     return _with_region(replace(found, witness=witness), known, (before, after), again, (left, right), facts)

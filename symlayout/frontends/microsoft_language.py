@@ -32,20 +32,6 @@ _SIZES = "rank, size_mismatch, bad_axis"
 _INT32 = 6
 
 
-@operator("microsoft:LayerNormalization", example=("N, S, D; D; D", "", "(N, S, D)"), kinds=_SIZES)
-def layer_normalization_before_17(
-    X: Tensor,
-    Scale: Tensor,
-    B: Tensor | None = None,
-    axis: Any = -1,
-    epsilon: float = 1e-5,
-    stash_type: Any = 1,
-    outputs: int = 1,
-) -> Tensor | list[Tensor]:
-    """Return LayerNormalization, which onnxruntime writes in the standard's domain before version 17 has it."""
-    return layer_normalization(X, Scale, B, axis, epsilon, stash_type, outputs)
-
-
 @operator(
     "microsoft:EmbedLayerNormalization",
     example=("N, S; N, S; V, D; P, D; T, D; D; D", "", "(N, S, D)"),

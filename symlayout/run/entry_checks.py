@@ -99,7 +99,7 @@ class Prelude:
             return NamedInt(self._identifiers[name])
         if name in self._definitions.quotients:
             top, bottom = self._definitions.quotients[name]
-            return self.local(name, FloorDiv(self.expr(top), self.divisor(bottom)))
+            return self.local(name, FloorDiv(self.expr(top), self.at_least_1(bottom)))
         if name in self._definitions.definitions:
             return self.local(name, self._definition(self._definitions.definitions[name]))
         if is_digital(name, self._definitions):
@@ -109,15 +109,11 @@ class Prelude:
     def _definition(self, d: Definition) -> Expr:
         left = self.expr(d.left)
         if d.form == "floor":
-            return FloorDiv(left, self.divisor(d.right))
+            return FloorDiv(left, self.at_least_1(d.right))
         return Maximum(left, self.expr(d.right))
 
-    def divisor(self, e: Extent) -> Expr:
-        """Return *e*, or 1 where *e* is not positive: there, an array is empty and nothing is divided."""
-        return self.at_least_1(e)
-
     def at_least_1(self, e: Extent) -> Expr:
-        """Return *e*, or 1 where *e* is not positive."""
+        """Return *e*, or 1 where *e* is not positive: there, an array is empty and nothing is divided."""
         made = self.expr(e)
         return made if self._entry.positive(e) else Maximum(made, IntLiteral(1))
 

@@ -303,7 +303,7 @@ class Lowering:
             if isinstance(denominator, Table):
                 carried.append(Carried(f"q{len(carried)}", value, IntLiteral(1), denominator.values))
             else:
-                carried.append(Carried(f"q{len(carried)}", value, self.prelude.divisor(denominator)))
+                carried.append(Carried(f"q{len(carried)}", value, self.prelude.at_least_1(denominator)))
             numbers[name] = len(numbers)
         windows = [self._window(w, numbers) for w in part.windows]
         guards = [NestGuard(self._window(g.window, numbers), self._fill(g.fill)) for g in part.guards]

@@ -380,7 +380,7 @@ def test_the_sign_of_sizes_that_broadcast_is_open_after_few_goals() -> None:
     for name in names[2:]:
         largest = known.maximum(largest, symbol(name))
     assert not known.nonnegative(largest - 2)
-    assert known.effort - before < 100  # 10 000 when the point was looked for among small numbers in turn
+    assert known.effort - before < 100  # 547 when the point is looked for among small numbers in turn
 
 
 def test_a_maximum_of_two_systems_is_not_decided_again_where_they_are_merged() -> None:

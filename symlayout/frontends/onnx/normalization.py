@@ -228,7 +228,13 @@ def group_normalization_18(X: Tensor, scale: Tensor, bias: Tensor, num_groups: A
     return reshape(apply("Add", apply("Mul", made, s), b), X.shape)
 
 
-@operator("LayerNormalization", example=("N, S, D; D; D", "", "(N, S, D)"), kinds=_SIZES, about=_STASH)
+@operator(
+    "LayerNormalization",
+    "microsoft:LayerNormalization",
+    example=("N, S, D; D; D", "", "(N, S, D)"),
+    kinds=_SIZES,
+    about=_STASH,
+)
 def layer_normalization(
     X: Tensor,
     Scale: Tensor,

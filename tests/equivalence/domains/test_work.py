@@ -76,7 +76,7 @@ def goals(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def test_unknown_dims_that_are_broadcast_do_not_multiply_what_is_asked(tmp_path: Path, goals: list[int]) -> None:
     before, after = read_twice(broadcasts(6), tmp_path)  # 7 dims on each axis, 21 pairs of which fit
     reading = sum(goals)
-    assert reading < 10_000  # 45 000 when each sign of two unknown dims was searched for with up to 3 facts
+    assert reading < 10_000  # each sign of two unknown dims would be searched for with up to 3 facts
     goals.clear()
     assert verify(before, after).verdict is sl.Verdict.PROVED
     assert sum(goals) < reading  # the maxima that both models have are not decided again
