@@ -36,6 +36,7 @@ from symlayout.models.subgraph_keys import (
     CONSTANTS,
     RANDOM,
     STANDARD,
+    TOTAL,
     attribute_key,
     constant_of,
     digest,
@@ -345,7 +346,7 @@ class OnnxEvaluation(Evaluation):
                 stem=f"{_stem(node.op_type)}_{digest[:6]}",
                 identity=digest,
                 random=draws(node.source),
-                total=not node.domain and node.op_type in RANDOM,
+                total=not node.domain and node.op_type in RANDOM and node.op_type in TOTAL,
                 demands=() if partly is None else partly.demands,
             )
         )

@@ -4,10 +4,13 @@ What branches and passes of loops return is compared by the prover, as operands 
 (`symlayout.models.onnx_nodes.control_flow`).  The text is for the nodes for which that is not possible, such as loops
 that carry sequences, and names the extents that nodes bring in.
 
-A subgraph is a graph of data: the order of its nodes and the names of its values have no meaning, a node that no output
-needs does nothing, Identity copies, and equal nodes of equal values compute equal values.  So the text of a value is
-made of its operation and the texts of what that reads.  A constant is known by its bits, whether it is an initializer
-or a Constant, in the subgraph or around it.
+A subgraph is a graph of data: the order of its nodes and the names of its values have no meaning, Identity copies, and
+equal nodes of equal values compute equal values.  So the text of a value is made of its operation and the texts of what
+that reads.  A constant is known by its bits, whether it is an initializer or a Constant, in the subgraph or around it.
+
+An operation may refuse what it reads, and does so only where its subgraph runs.  So the text has those operations too
+that no output needs, and says for each one in which of the subgraphs around it stands.  Operations that take
+everything (`TOTAL`) count for what they return only.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symlayout.errors import FormatError, shortened
+from symlayout.frontends.onnx.elementwise import ROWS
 from symlayout.models import onnx_values
 from symlayout.models.model import ModelNode
 from symlayout.models.onnx_nodes.schemas import since_version
@@ -38,6 +42,10 @@ CONSTANTS = (
     "sparse_value",
 )  # attributes of a Constant
 RANDOM = ("RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Multinomial", "Bernoulli")
+TOTAL = frozenset(
+    {"Constant", "Identity", "Shape", "Size", "RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike"}
+    | {name for name, row in ROWS.items() if len(row.inputs.split()) == 1}
+)  # operators of the standard that take all shapes and all elements of the types that they have
 
 
 def draws(node: NodeProto) -> bool:
@@ -119,12 +127,17 @@ class _Operation:
         depth = 0 if self.scope is None else self.scope.depth + 1
         self.bodies = [[_Scope(g, self.scope, depth) for g in graphs_of(a)] for a in self.node.attribute]
 
-    def ends(self) -> Iterator[tuple[_Scope, str]]:
-        """Yield the outputs of the subgraphs, those of the attribute whose name is the first one first."""
+    def scopes(self) -> Iterator[_Scope]:
+        """Yield the subgraphs, those of the attribute whose name is the first one first."""
         named = zip((a.name for a in self.node.attribute), self.bodies, strict=True)
         for _, scopes in sorted(named, key=lambda pair: pair[0]):
-            for scope in scopes:
-                yield from ((scope, value.name) for value in scope.graph.output)
+            yield from scopes
+
+    @property
+    def may_refuse(self) -> bool:
+        """Whether there may be shapes or elements that the operation does not take."""
+        node = self.node
+        return node.domain not in STANDARD or node.op_type not in TOTAL or any(self.bodies)
 
     @property
     def copies(self) -> bool:
@@ -134,14 +147,27 @@ class _Operation:
 
 
 class _Scope:
-    """The values that a subgraph makes, by name: a constant, an output of an operation, or the text of an input."""
+    """A subgraph.
+
+    Attributes
+    ----------
+    values : dict
+        What it makes, by name: a constant, an output of an operation, or the text of an input.
+    operations : list of _Operation
+        Its nodes.
+    unread : list of _Operation
+        Those that may refuse what they read, and that no output needs.
+    """
 
     def __init__(self, graph: GraphProto, around: _Scope | None, depth: int) -> None:
         self.graph, self.around, self.depth = graph, around, depth
+        self.operations: list[_Operation] = []
+        self.unread: list[_Operation] = []
         self.values: dict[str, str | TensorProto | tuple[_Operation, int]] = {t.name: t for t in graph.initializer}
         made = set[str]()
         for node in graph.node:
             operation = _Operation(node, self)
+            self.operations.append(operation)
             for place, name in enumerate(node.output):
                 if name in made:
                     raise FormatError(f"{shortened(name)!r} is defined twice\n  in: {onnx_values.label(node)}")
@@ -166,34 +192,66 @@ class _Reader:
         self._opsets, self._array, self._around = opsets, array, around
         self._outer: dict[str, str] = {}  # texts by name
         self._places: dict[str | int, str] = {}  # texts of values that are no constants
+        self._draws = 0
         self.names: list[str] = []
 
     def number(self, whole: _Operation) -> None:
-        """Note the values around the subgraphs of *whole*, and the random nodes in them, from the outputs inwards."""
-        waiting = list(whole.ends())[::-1]
-        draws_found = 0
+        """Note the values around the subgraphs of *whole*, and the random nodes in them.
+
+        The outputs lead to them first, then the operations that these do not need, in the order of their names.
+        """
+        waiting = list(whole.scopes())
+        while waiting:
+            found = [*waiting, *self._visit([(s, value.name) for s in waiting for value in s.graph.output])]
+            for scope in found:
+                unread = [o for o in scope.operations if not o.visited and o.may_refuse]
+                scope.unread = sorted(unread, key=lambda operation: operation.node.op_type)
+            waiting = [inner for s in found for o in s.unread if not o.visited for inner in self._open(o)]
+
+    def _open(self, operation: _Operation) -> list[_Scope]:
+        """Visit an operation that no output needs, and what it leads to; return the subgraphs in these."""
+        return [*operation.scopes(), *self._visit(self._enter(operation))]
+
+    def _enter(self, operation: _Operation) -> list[tuple[_Scope, str]]:
+        """Visit one operation, and return the values that it and its subgraphs lead to."""
+        operation.visited = True
+        if operation.node.op_type in RANDOM:
+            operation.draw, self._draws = self._draws, self._draws + 1
+        assert operation.scope is not None
+        own = [(operation.scope, read) for read in operation.node.input if read]
+        return own + [(s, value.name) for s in operation.scopes() for value in s.graph.output]
+
+    def _visit(self, ends: list[tuple[_Scope, str]]) -> list[_Scope]:
+        """Visit what values lead to, from the first one to the last; return the subgraphs on the way."""
+        waiting = ends[::-1]
+        found: list[_Scope] = []
         while waiting:
             scope, name = waiting.pop()
             source = self._source(scope, name)
             if source is None:
                 self._note(name)
             elif isinstance(source, tuple) and not source[0].visited:
-                operation = source[0]
-                operation.visited = True
-                if operation.node.op_type in RANDOM:
-                    operation.draw, draws_found = draws_found, draws_found + 1
-                assert operation.scope is not None
-                own = [(operation.scope, read) for read in operation.node.input if read]
-                waiting += [*own, *operation.ends()][::-1]
+                waiting += self._enter(source[0])[::-1]
+                found += source[0].scopes()
+        return found
 
     def attributes(self, operation: _Operation) -> tuple[tuple[str, Any], ...]:
         """Return the attributes of a node, of whose subgraphs the values around are known, sorted by name."""
         found: list[tuple[str, Any]] = []
         for a, scopes in zip(operation.node.attribute, operation.bodies, strict=True):
-            texts = [(len(s.graph.input), tuple(self._text(s, v.name) for v in s.graph.output)) for s in scopes]
+            texts = [(len(s.graph.input), *self._texts(s)) for s in scopes]
             plain = () if a.type in (a.GRAPH, a.GRAPHS) else (onnx_values.plain_attribute(a),)
             found.append((a.name, (int(a.type), *plain, *texts)))
         return tuple(sorted(found, key=lambda pair: pair[0]))
+
+    def _texts(self, scope: _Scope) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the texts of the outputs of a subgraph, and of the operations that these do not need."""
+        outputs = tuple(self._text(scope, value.name) for value in scope.graph.output)
+        for operation in scope.unread:
+            self._settle(operation)
+        unread = {o.key for o in scope.unread}
+        places = {id(o) for o in scope.unread}
+        return outputs, tuple(sorted(unread - {o.key for o in scope.operations if id(o) not in places}))
 
     def _source(self, scope: _Scope | None, name: str) -> str | TensorProto | tuple[_Operation, int] | None:
         """Return what *name* stands for in a subgraph; None if it is a value around them all."""
@@ -263,7 +321,8 @@ class _Reader:
             read.pop()
         version = self._opsets.get(domain, 1)
         shown = ModelNode("", node.op_type, domain, (), (), version, node)
-        meaning = (domain, node.op_type, node.overload, since_version(shown), operation.draw)
+        runs_in = scope.depth if operation.may_refuse else None
+        meaning = (domain, node.op_type, node.overload, since_version(shown), operation.draw, runs_in)
         return digest(repr((meaning, self.attributes(operation), len(node.output), read)))
 
     def _text_of(self, source: tuple[_Operation, int]) -> str:

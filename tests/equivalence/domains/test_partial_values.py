@@ -150,6 +150,36 @@ def test_what_a_branch_does_not_return_may_refuse(tmp_path: Path, reads: list[No
     assert sl.verify(plain, branched(node("Identity", "x", "g")), run=False).verdict is PROVED
 
 
+def test_what_a_body_that_is_compared_as_text_does_not_return_may_refuse(tmp_path: Path) -> None:
+    def scan(*nodes: NodeProto) -> Path:
+        ends = [value_info("row", ("N",))], [value_info("z", None)]
+        body = helper.make_graph([*nodes, node("Relu", "row", "z")], "body", *ends)
+        return written(tmp_path, [node("Scan", "x", "y", body=body, num_scan_inputs=1, scan_input_axes=[1])])
+
+    plain, reading = scan(), scan(node("Gather", "row, i", "g"))
+    assert sl.verify(plain, reading, run=False).verdict is UNKNOWN
+    assert sl.verify(reading, reading, run=False).verdict is PROVED
+    assert sl.verify(plain, scan(node("Neg", "row", "g")), run=False).verdict is PROVED
+
+
+def test_what_runs_in_a_branch_may_be_refused_outside_of_it(tmp_path: Path) -> None:
+    def scan(*nodes: NodeProto, outside: bool) -> Path:
+        inside = [node("ReduceSum", "g", "s", keepdims=0), node("Mul", "row, s", "t")]
+        inside = inside if outside else [*nodes, *inside]
+        then = helper.make_graph(inside, "branch", [], [value_info("t", None)])
+        other = helper.make_graph([node("Identity", "row", "u")], "branch", [], [value_info("u", None)])
+        choice = [node("ReduceMax", "row", "most", keepdims=0), node("Cast", "most", "some", to=TensorProto.BOOL)]
+        choice += [node("If", "some", "z", then_branch=then, else_branch=other)]
+        ends = [value_info("row", ("N",))], [value_info("z", None)]
+        body = helper.make_graph([*nodes, *choice] if outside else choice, "body", *ends)
+        return written(tmp_path, [node("Scan", "x", "y", body=body, num_scan_inputs=1, scan_input_axes=[1])])
+
+    reads = node("Gather", "row, i", "g")
+    assert sl.verify(scan(reads, outside=False), scan(reads, outside=True), run=False).verdict is UNKNOWN
+    total = node("Exp", "row", "g")
+    assert sl.verify(scan(total, outside=False), scan(total, outside=True), run=False).verdict is PROVED
+
+
 def test_a_branch_that_draws_may_refuse_what_it_reads(tmp_path: Path) -> None:
     def branch(*nodes: NodeProto) -> GraphProto:
         return helper.make_graph(nodes, "branch", [], [value_info("z", None)])
@@ -186,6 +216,14 @@ def test_what_is_random_is_equal_to_nothing(tmp_path: Path, kind: str) -> None:
         assert (found.verdict, found.witness) == (UNKNOWN, None)
     unused = written(tmp_path, [nodes[0], node("Relu", "x", "y")], [ratio, training])
     assert sl.verify(unused, unused).verdict is PROVED
+
+
+@pytest.mark.parametrize(
+    ("op", "verdict"), [("RandomNormalLike", PROVED), ("Bernoulli", UNKNOWN), ("Multinomial", UNKNOWN)]
+)
+def test_what_is_drawn_by_probabilities_may_refuse_them(tmp_path: Path, op: str, verdict: sl.Verdict) -> None:
+    drawn = written(tmp_path, [node(op, "x", "unread"), RELU])
+    assert sl.verify(written(tmp_path, [RELU]), drawn, run=False).verdict is verdict
 
 
 def test_labels_in_range_are_compared_by_the_standards_meaning() -> None:
