@@ -19,6 +19,7 @@ Array = np.ndarray[Any, Any]
 Seen = Callable[[Body, Sequence[Array], Array], None]
 BLOCK = 1 << 22
 """Most elements of a view to gather at once, if the batch can be cut."""
+_KEPT = 1 << 16  # most elements of a view whose coordinates are kept, not computed again
 
 
 def evaluated(tensors: Sequence[Tensor], arrays: Mapping[str, Array], *, seen: Seen | None = None) -> dict[int, Array]:
@@ -55,15 +56,16 @@ def each_value(
     left: dict[str, int] = {}  # by source, the number of values that still read it
     order = graph_of(tensors)
     readers = [node for node in order if node.body is not None or id(node) in wanted]
-    for node in readers:
-        for key in _reads(node):
+    reads = [_reads(node) for node in readers]
+    for keys in reads:
+        for key in keys:
             left[key] = left.get(key, 0) + 1
     for node in order:
         if node.values is not None:
             sources[node.key] = node.values
-    for node in readers:
+    for node, keys in zip(readers, reads, strict=True):
         value: Array | None = None
-        if not partial or _reads(node) <= sources.keys():
+        if not partial or keys <= sources.keys():
             try:
                 value = _computed(node, sources, seen) if node.body is not None else moved(node, sources)
                 if node.body is not None:
@@ -73,7 +75,7 @@ def each_value(
                 if not partial:
                     raise
         yield node, value
-        for key in _reads(node):
+        for key in keys:
             left[key] -= 1
             if not left[key]:
                 sources.pop(key, None)
@@ -101,9 +103,10 @@ def moved(t: Tensor, sources: Mapping[str, Array], box: Sequence[slice] | None =
     dtype = t.dtype or (np.result_type(*given) if given else constant_type(t.dtype))
     if 0 in extents:
         return np.empty([len(r) for r in ranges], dtype)
-    shapes = [a.shape for part in gathers(t, grid) for a in (part.mask, *part.coords)]
+    parts = list(gathers(t, grid)) if prod(len(r) for r in ranges) <= _KEPT else None
+    shapes = [a.shape for part in parts or gathers(t, grid) for a in (part.mask, *part.coords)]
     shape = tuple(next((n for n in extents if n != 1), 1) for extents in zip(*shapes, strict=True))
-    return gathered(t, sources, dtype, grid, shape)
+    return gathered(t, sources, dtype, grid, shape, parts)
 
 
 def _computed(node: Tensor, sources: Mapping[str, Array], seen: Seen | None) -> Array:

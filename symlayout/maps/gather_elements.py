@@ -5,7 +5,7 @@ This module knows no operation by name.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -37,15 +37,17 @@ def gathered(
     dtype: np.dtype[Any],
     grid: Sequence[IntArray] | None = None,
     shape: tuple[int, ...] | None = None,
+    parts: Iterable[Gather] | None = None,
 ) -> np.ndarray[Any, Any]:
     """Return the elements of *t*, moved from the arrays of its leaves; *sources* maps keys to arrays.
 
     The extents of *t* are ints.  *grid* restricts the output to some coordinates (see `gathers`), of this *shape*.
+    *parts* are what `gathers` yields, where that is known.
     """
     result = new_array(int_extents(t) if shape is None else shape, dtype)
     if not result.size:
         return result
-    for part in gathers(t, grid):
+    for part in gathers(t, grid) if parts is None else parts:
         if part.key is None:
             np.copyto(result, fill_element(part.fill, dtype), where=part.mask)
         else:

@@ -9,24 +9,19 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from onnx import ModelProto, NodeProto, TensorProto, helper
 
-import symlayout as sl
 from tests.attack.bases import constant
-from tests.attack.certificates import attack_certificate
-from tests.attack.judge import Pair, Side, ask, drawn_laws
+from tests.attack.claims import Answers, paired
+from tests.attack.judge import Pair, Side, points_of
 from tests.attack.runner import main_of
-from tests.attack.runtimes import has_onnxruntime
 from tests.attack.spellings import MOST, node
 from tests.attack.tally import Tally
-from tests.attack.values import arrays, sizes
 
-GRAPHS = 30  # of one case
-TRUE, FALSE = 10, 5  # pairs of one case that are asked about
-POINTS = 6
+GRAPHS = 60  # of one case
+PAIRS = 100  # of one case that agree, and as many that differ as do
 VERSIONS = (13, 15, 18, 20, 22)
 
 Made = tuple[list[NodeProto], list[TensorProto], int]
@@ -174,41 +169,17 @@ def attack(seed: int, tally: Tally) -> None:
     """Make graphs, put them into buckets, and judge what is said of pairs inside buckets and across them."""
     rnd = random.Random(seed)
     rank, version = rnd.randint(1, 3), rnd.choice(VERSIONS)
-    words = [*rnd.sample(STEPS, 3), _elementwise]
+    words = [*rnd.sample(STEPS, 2), _elementwise]
     sides = [Side(graph(rank, words, version, rnd)) for _ in range(GRAPHS)]
     base = {"N": 2, "M": 3, "K": 4}
-    points = sizes(sides[0].proto, base, rnd, POINTS)
-    given = [arrays(sides[0].proto, at, rnd) for at in points]
-    buckets: dict[Any, list[Side]] = {}
-    for side in {side.data: side for side in sides}.values():
-        key = tuple(_result(side, a) for a in given)
-        if any(k is not None for k in key):
-            buckets.setdefault(key, []).append(side)
-    likely = [rnd.sample(b, 2) for b in buckets.values() if len(b) > 1 for _ in b]
-    groups = list(buckets.values())
-    unlikely = [[rnd.choice(b) for b in rnd.sample(groups, 2)] for _ in range(FALSE if len(groups) > 1 else 0)]
-    rnd.shuffle(likely)
-    proved: list[tuple[Pair, sl.Verification]] = []
-    refuted: list[Pair] = []
-    for subject, pairs in (("agree", likely[:TRUE]), ("differ", unlikely)):
+    points = points_of(sides, base, {}, rnd)
+    agreeing, differing = paired(list({side.data: side for side in sides}.values()), points, rnd)
+    answers = Answers()
+    agreeing = agreeing[:PAIRS]
+    for subject, pairs in (("agree", agreeing), ("differ", differing[: max(len(agreeing), 10)])):
         for before, after in pairs:
-            pair = Pair(subject, "bucket", before, after, base)
-            found = ask(pair, rnd, tally, drawn_laws(rnd))
-            if found is not None and found.verdict is sl.Verdict.PROVED:
-                proved.append((pair, found))
-            elif found is not None and found.verdict is sl.Verdict.REFUTED:
-                refuted.append(pair)
-    if proved and rnd.random() < 0.3:
-        attack_certificate(*rnd.choice(proved), refuted, rnd, tally)
-
-
-def _result(side: Side, given: dict[str, Any]) -> Any:
-    """Return what tells results apart: None for a refusal."""
-    run = side.sessions.by_onnxruntime if has_onnxruntime() else side.sessions.by_reference
-    made = run(given).arrays
-    if made is None:
-        return None
-    return tuple((a.dtype.name, a.shape, np.where(np.isnan(a), np.float32("nan"), a).tobytes()) for a in made)
+            answers.ask(Pair(subject, "bucket", before, after, base, {}, points, subject == "agree"), rnd, tally)
+    answers.attack_certificate(rnd, tally)
 
 
 if __name__ == "__main__":

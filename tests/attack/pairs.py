@@ -8,16 +8,18 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-import symlayout as sl
+from onnx import ModelProto
+
 from tests.attack.bases import Base, drawn_base
-from tests.attack.certificates import attack_certificate
-from tests.attack.judge import Pair, Side, ask, drawn_laws
+from tests.attack.claims import Answers, paired
+from tests.attack.judge import Pair, Side, points_of
 from tests.attack.mutations import mutated
 from tests.attack.runner import main_of
 from tests.attack.spellings import dead, for_shape, spelled
 from tests.attack.tally import Tally
 
-PER_BASE = 8  # variants of one model
+PER_BASE = 10  # variants of one model
+MORE = 20  # pairs of variants that agree, and as many that differ
 
 
 def attack(seed: int, tally: Tally) -> None:
@@ -26,7 +28,7 @@ def attack(seed: int, tally: Tally) -> None:
 
 
 def attack_base(draw: Callable[[random.Random], Base], seed: int, tally: Tally) -> None:
-    """Make variants of the base that *draw* gives, and judge what is said of each beside the base, both ways."""
+    """Make variants of the base that *draw* gives, and judge what is said of each beside the base and beside others."""
     rnd = random.Random(seed)
     base = draw(rnd)
     if rnd.random() < 0.15:
@@ -39,30 +41,29 @@ def attack_base(draw: Callable[[random.Random], Base], seed: int, tally: Tally) 
         tally.note(base.subject, "base refused")
         return
     ranks = {name: a.ndim for name, a in base.data.items()} | {base.proto.graph.output[0].name: first.arrays[0].ndim}
-    proved: list[tuple[Pair, sl.Verification]] = []
-    refuted: list[Pair] = []
-    for _ in range(PER_BASE):
-        draws = rnd.random()
-        found = (
-            mutated(base, rnd)
-            if draws < 0.6
-            else spelled(base.proto, ranks, rnd)
-            if draws < 0.85
-            else dead(base.proto, ranks, rnd)
-        )
-        if found is None:
-            continue
-        kind, proto = found
-        pair = Pair(base.subject, kind, side, Side(proto), base.sizes, base.data)
-        laws = drawn_laws(rnd)
-        for one in (pair, pair.reversed()):
-            verdict = ask(one, rnd, tally, laws)
-            if verdict is not None and verdict.verdict is sl.Verdict.PROVED:
-                proved.append((one, verdict))
-            elif verdict is not None and verdict.verdict is sl.Verdict.REFUTED:
-                refuted.append(one)
-    if proved and rnd.random() < 0.3:
-        attack_certificate(*rnd.choice(proved), refuted, rnd, tally)
+    kinds = {side: ""}
+    for kind, proto in filter(None, (_variant(base, ranks, rnd) for _ in range(PER_BASE))):
+        variant = Side(proto)
+        if all(variant.data != other.data for other in kinds):
+            kinds[variant] = kind
+    points = points_of([*kinds], base.sizes, base.data, rnd)
+    agreeing, differing = paired([*kinds], points, rnd)
+    asked = [pair for one in kinds if one is not side for pair in ((side, one), (one, side))]
+    more = [[pair for pair in pairs if side not in pair][:MORE] for pairs in (agreeing, differing)]
+    agree = set(agreeing)
+    answers = Answers()
+    for before, after in (*asked, *more[0], *more[1]):
+        kind = " beside ".join(filter(None, (kinds[before], kinds[after])))
+        agrees = (before, after) in agree
+        answers.ask(Pair(base.subject, kind, before, after, base.sizes, base.data, points, agrees), rnd, tally)
+    answers.attack_certificate(rnd, tally)
+
+
+def _variant(base: Base, ranks: dict[str, int], rnd: random.Random) -> tuple[str, ModelProto] | None:
+    draws = rnd.random()
+    if draws < 0.6:
+        return mutated(base, rnd)
+    return spelled(base.proto, ranks, rnd) if draws < 0.85 else dead(base.proto, ranks, rnd)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import tests.attack
-from tests.attack.tally import Tally, Wrong
+from tests.attack.tally import Tally, Wrong, add
 
 Attack = Callable[[int, Tally], None]
 
@@ -142,14 +142,9 @@ def main(named: dict[str, Attack], arguments: list[str], about: str | None) -> i
     options = parser.parse_args(arguments)
     wrong = False
     for name, attack in named.items():
-        tally = _run_jobs(name, attack, options, options.seconds / len(named))
-        totals = tally.totals()
+        totals = _run_jobs(name, attack, options, options.seconds / len(named)).totals()
         print(f"{name}: " + ", ".join(f"{count} {outcome}" for outcome, count in totals.most_common()), flush=True)
         wrong |= bool(totals["wrong"])
-        if options.counts:
-            from tests.attack.tally import add
-
-            add(options.counts, name, tally)
     return int(wrong)
 
 
@@ -172,6 +167,8 @@ def _run_jobs(name: str, attack: Attack, options: argparse.Namespace, seconds: f
         if found is None:
             open_ -= 1
             continue
+        if options.counts:
+            add(options.counts, name, found)
         for one in tally.merge(found):
             where = f" ({one.save(options.out / name)})" if options.out else ""
             print(f"WRONG {name} {one.kind}{where}\n  " + "\n  ".join(one.text.splitlines()), flush=True)

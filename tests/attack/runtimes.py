@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property, reduce
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -66,6 +66,13 @@ class Sessions:
         except Exception as error:
             return f"{type(error).__name__}: {error}"
 
+    @cached_property
+    def _with_ordered_zeros(self) -> Any:
+        try:
+            return import_module("onnx.reference").ReferenceEvaluator(self.model, new_ops=_ordered_extremes())
+        except Exception as error:
+            return f"{type(error).__name__}: {error}"
+
     def by_onnxruntime(self, given: Arrays) -> Ran:
         """Return what onnxruntime computes."""
         if not has_onnxruntime():
@@ -76,9 +83,39 @@ class Sessions:
         """Return what the reference evaluator computes; it accepts much that the standard forbids."""
         if any(n.op_type == "Clip" and not all((*n.input, "", "")[1:3]) for n in self.model.graph.node):
             return Ran(None, "NotImplemented: the evaluator leaves out the bounds that the standard has by default")
+        return self._by_evaluator(self._reference, given)
+
+    def with_ordered_zeros(self, given: Arrays) -> Ran:
+        """Return what the reference evaluator computes if -0.0 is less than 0.0 for Max and Min.
+
+        The standard leaves open which zero they give.
+        """
+        if not any(n.op_type in ("Max", "Min") for n in self.model.graph.node):
+            return self.by_reference(given)
+        return self._by_evaluator(self._with_ordered_zeros, given)
+
+    def _by_evaluator(self, evaluator: Any, given: Arrays) -> Ran:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            return _ran(self._reference, self.model, given)
+            return _ran(evaluator, self.model, given)
+
+
+@cache
+def _ordered_extremes() -> list[Any]:
+    """Return Max and Min for the reference evaluator, for which -0.0 is less than 0.0."""
+    base: Any = import_module("onnx.reference.op_run").OpRun
+
+    def extreme(name: str, pick: Any, zero_of: Any) -> Any:
+        def two(a: Array, b: Array) -> Array:
+            if a.dtype.kind != "f":
+                return np.asarray(pick(a, b))
+            negative = zero_of(np.signbit(a), np.signbit(b))
+            zero = np.where(negative, a.dtype.type(-0.0), a.dtype.type(0.0))
+            return np.asarray(np.where((a == 0) & (b == 0), zero, pick(a, b)))
+
+        return type(name, (base,), {"op_domain": "", "_run": lambda self, *arrays: (np.asarray(reduce(two, arrays)),)})
+
+    return [extreme("Max", np.maximum, np.logical_and), extreme("Min", np.minimum, np.logical_or)]
 
 
 def _ran(session: Any, model: Any, given: Arrays) -> Ran:

@@ -60,16 +60,22 @@ def sizes(model: Any, base: Mapping[str, int], rnd: random.Random, count: int) -
 
 
 def arrays(
-    model: Any, at: Mapping[str, int], rnd: random.Random, base: Mapping[str, Array] | None = None, manner: str = ""
+    model: Any,
+    at: Mapping[str, int],
+    rnd: random.Random,
+    base: Mapping[str, Array] | None = None,
+    manner: str = "",
+    others: Sequence[Any] = (),
 ) -> dict[str, Array]:
     """Return inputs of these sizes.  Elements are those of *base* where that has the shape, or drawn ones.
 
-    *manner* is one of "small" (exact quarters), "special", "normal" and "extreme"; without it, any.
+    The models *others* take them, too.  *manner* is one of "small" (exact quarters), "special", "normal" and "extreme";
+    without it, any.
     """
     rng = np.random.default_rng(rnd.getrandbits(32))
     manner = manner or rnd.choice(("small", "small", "special", "special", "normal", "extreme"))
-    wild = all(node.op_type in _ANY_INTEGER for node in model.graph.node)
-    divides = any(node.op_type in ("Div", "Mod", "BitShift") for node in model.graph.node)
+    operators = {node.op_type for m in (model, *others) for node in m.graph.node}
+    wild, divides = operators <= _ANY_INTEGER, bool(operators & {"Div", "Mod", "BitShift"})
     made = {}
     for x in model.graph.input:
         shape = [at[d.dim_param] if d.dim_param else d.dim_value for d in x.type.tensor_type.shape.dim]

@@ -12,11 +12,11 @@ from onnx import TensorProto, helper
 
 import symlayout as sl
 from symlayout.equivalence.verify_models import verify
-from tests.attack import buckets, judge, node_tests, pairs, runner
+from tests.attack import buckets, claims, judge, node_tests, pairs, runner
 from tests.attack.bases import constant
 from tests.attack.judge import Pair, Side
 from tests.attack.replay import changed, refuted
-from tests.attack.runtimes import apart
+from tests.attack.runtimes import Sessions, apart
 from tests.attack.tally import Tally, Wrong, add, page
 from tests.equivalence import unoptimized_onnxruntime
 
@@ -39,8 +39,9 @@ def answered(verdict: sl.Verdict, before: Side, after: Side, monkeypatch: pytest
     real = verify(side("Abs").model, side("Neg").model, run=False)
     given = real if verdict is sl.Verdict.REFUTED else verify(before.model, before.model, run=False)
     monkeypatch.setattr(sl, "verify", lambda *_, **__: given)
+    monkeypatch.setattr(judge, "_asked", set())
     tally = Tally()
-    judge.ask(Pair("subject", "kind", before, after), random.Random(0), tally)
+    judge.ask(Pair("subject", "kind", before, after, {"N": 2, "M": 3}), random.Random(0), tally)
     return tally
 
 
@@ -48,7 +49,7 @@ def answered(verdict: sl.Verdict, before: Side, after: Side, monkeypatch: pytest
 def by_reference(monkeypatch: pytest.MonkeyPatch) -> None:
     """Judge by the reference evaluator, also where onnxruntime is installed."""
     monkeypatch.setattr(judge, "has_onnxruntime", lambda: False)
-    monkeypatch.setattr(buckets, "has_onnxruntime", lambda: False)
+    monkeypatch.setattr(claims, "has_onnxruntime", lambda: False)
 
 
 @pytest.mark.slow
@@ -66,6 +67,25 @@ def test_no_verdict_of_a_part_of_the_attack_is_wrong(part: str) -> None:
 @pytest.mark.usefixtures("by_reference")
 def test_a_wrong_proof_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     assert answered(sl.Verdict.PROVED, side("Relu"), side("Abs"), monkeypatch).totals()["wrong"] == 1
+
+
+def test_which_of_two_zeros_is_the_larger_is_open_and_nothing_more() -> None:
+    def of(op: str, *names: str) -> Sessions:
+        inputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["N"]) for name in ("x", "z")]
+        outputs = [helper.make_empty_tensor_value_info("y")]
+        return Sessions(
+            helper.make_model(helper.make_graph([helper.make_node(op, names, ["y"])], "g", inputs, outputs))
+        )
+
+    given = {"x": np.array([0, -0.0, 1, np.nan], np.float32), "z": np.array([-0.0, -0.0, 2, 1], np.float32)}
+    for op, expected in (("Max", [0.0, -0.0, 2, np.nan]), ("Min", [-0.0, -0.0, 1, np.nan])):
+        for names in (("x", "z"), ("z", "x")):
+            made = of(op, *names).with_ordered_zeros(given).arrays
+            assert made is not None
+            assert apart(made, [np.array(expected, np.float32)]) == ""
+    made = of("Sub", "x", "z").with_ordered_zeros(given).arrays
+    assert made is not None
+    assert made[0][2] == -1
 
 
 @pytest.mark.usefixtures("by_reference")
@@ -89,6 +109,23 @@ def test_a_witness_has_an_array_for_an_input_without_axes() -> None:
 def test_right_answers_are_not_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not answered(sl.Verdict.PROVED, side("Abs"), side("Abs"), monkeypatch).totals()["wrong"]
     assert not answered(sl.Verdict.REFUTED, side("Abs"), side("Neg"), monkeypatch).totals()["wrong"]
+
+
+@pytest.mark.usefixtures("by_reference")
+def test_a_claim_is_asked_once() -> None:
+    tally = Tally()
+    for _ in range(2):
+        judge.ask(Pair("subject", "kind", side("Abs"), side("Neg")), random.Random(0), tally)
+    assert tally.totals() == {"REFUTED": 1, "asked before": 1}
+
+
+@pytest.mark.usefixtures("by_reference")
+def test_models_that_agree_are_pairs_in_both_directions() -> None:
+    sides = [side("Abs"), side("Abs", name="other"), side("Neg"), side("Reshape", constant("c", [5, 7]))]
+    points = judge.points_of(sides, {"N": 2, "M": 3}, {}, random.Random(0))
+    agreeing, differing = claims.paired(sides, points, random.Random(0))
+    assert {tuple(map(sides.index, pair)) for pair in agreeing} == {(0, 1), (1, 0)}
+    assert {tuple(map(sides.index, pair)) for pair in differing} == {(0, 2), (2, 0), (1, 2), (2, 1)}
 
 
 def test_bits_are_compared() -> None:
