@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from symlayout.algebra.polynomial import Extent
 from symlayout.errors import ArrayError
 from symlayout.ops.broadcast import joint_extents
 from symlayout.tensors.apply_operation import Application, core_joint_operation, joined, mapped, operand_of
 from symlayout.tensors.chain import Applicable, Tensor, check_tensors
 from symlayout.tensors.computation import Computation, value_of
-from symlayout.tensors.declaration import Body, Case, Declared, Operand
+from symlayout.tensors.declaration import Body, Case, Declared, Operand, Places
 
 
 @core_joint_operation
@@ -72,6 +74,18 @@ def _broadcast(xs: Sequence[Tensor]) -> tuple[Operand, tuple[Tensor, ...], tuple
         again = Application(broadcast_jointly.__wrapped__, (k,), {}, {}, own=True)  # type: ignore[attr-defined]
         views.append(mapped(operand, _read(domain, own, k), inputs, again, known, count))
     return operand, tuple(views), known, count
+
+
+def divisors(y: Tensor, dtype: np.dtype[Any] | None) -> tuple[Places, ...]:
+    """Return which elements a body of two operands takes that divides by *y*: integers are not divided by 0.
+
+    >>> import symlayout as sl
+    >>> divisors(sl.tensor("N", dtype="int64", name="y"), np.dtype("int64"))[0].divisors
+    True
+    """
+    if dtype is None or dtype.kind not in "iu" or (y.values is not None and np.all(y.values)):
+        return ()
+    return (Places(1, divisors=True),)
 
 
 def elementwise(body: Body, *xs: Tensor, dtype: Any = None) -> Tensor:

@@ -153,8 +153,11 @@ def _bounded(at: Array, n: int) -> tuple[Array, Array, Array, Array]:
     return low, high, np.where(low >= n - 1, 0, at - low), inside
 
 
-def max_roi_pool(x: Array, rois: Array, axes: Axes, scale: float, size: tuple[int, int]) -> Array:
-    """Return the maxima of a grid of parts of each box; 0 where a part is empty."""
+def max_roi_pool(x: Array, rois: Array, batches: Array, axes: Axes, scale: float, size: tuple[int, int]) -> Array:
+    """Return the maxima of a grid of parts of each box, of the image that *batches* name; 0 where a part is empty."""
+    images = batches.astype(np.int64)
+    if ((images < 0) | (images >= len(x))).any():
+        raise IndexError(f"an image is out of range for {len(x)} of them")
     made = np.zeros((len(rois), x.shape[1], *size), x.dtype)
     for number, roi in enumerate(rois):
         parts = []
@@ -165,24 +168,26 @@ def max_roi_pool(x: Array, rois: Array, axes: Axes, scale: float, size: tuple[in
             edges = [(int(np.floor(k * each)) + start, int(np.ceil((k + 1) * each)) + start) for k in range(count)]
             parts.append([slice(min(max(a, 0), n), min(max(b, 0), n)) for a, b in edges])
         for (i, rows), (j, columns) in itertools.product(*map(enumerate, parts)):
-            part = x[int(roi[0]), :, rows, columns]
+            part = x[images[number], :, rows, columns]
             if part.size:
                 made[number, :, i, j] = part.max((1, 2))
     return made
 
 
-def max_unpool(
-    x: Array, index: Array, room: Array, axes: Axes, kernel: Axes, strides: Axes, pads: tuple[Axes, ...]
-) -> Array:
-    """Return zeros of the shape of *room*, with the elements of *x* at positions that count where pools began."""
-    sizes = list(x.shape[:2])
-    for n, k, s, (begin, end) in zip(x.shape[2:], kernel, strides, pads, strict=True):
-        sizes.append((n - 1) * s + k - begin - end)
-    pooled = np.zeros(int(np.prod(sizes)), x.dtype)
-    pooled[index.reshape(-1)] = x.reshape(-1)
+def max_unpool(x: Array, index: Array, pooled: Array, room: Array | None = None, *, axes: Axes) -> Array:
+    """Return zeros, with the elements of *x* at positions that count the elements of *pooled*.
+
+    The shape is that of *pooled*, or of *room*, which is no smaller.
+    """
+    if ((index < 0) | (index >= pooled.size)).any():
+        raise IndexError(f"a position is out of range for {pooled.size} elements")
+    flat = np.zeros(pooled.size, x.dtype)
+    flat[index.reshape(-1)] = x.reshape(-1)
+    if room is None:
+        return flat.reshape(pooled.shape)
     made = np.zeros(room.shape, x.dtype)
-    common = tuple(slice(0, min(a, b)) for a, b in zip(sizes, room.shape, strict=True))
-    made[common] = pooled.reshape(sizes)[common]
+    common = tuple(slice(0, min(a, b)) for a, b in zip(pooled.shape, room.shape, strict=True))
+    made[common] = flat.reshape(pooled.shape)[common]
     return made
 
 

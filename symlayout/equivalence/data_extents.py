@@ -310,10 +310,11 @@ def proof_of(
     known: tuple[Congruence, Congruence],
     budget: int,
     given: Iterable[str] = (),
+    reading: Iterable[Tensor] = (),
 ) -> Proof:
     """Return the proof that two values are equal, or the witness; none is searched for where extents depend on data.
 
-    Those *given* do not, and those of the inputs that are read.
+    Those *given* do not, and those of the inputs that are read.  The values *reading* are valid at the witness.
     """
     if left.dtype != right.dtype and left.dtype is not None and right.dtype is not None:
         return Proof(left, right, facts, Verdict.REFUTED, Witness({}, None, str(left.dtype), str(right.dtype)))
@@ -322,7 +323,8 @@ def proof_of(
         others = (left.facts.dims.keys() | right.facts.dims.keys()) - set(given)
         return bool(others) and not others <= dims_of_inputs((left, right))
 
-    proof = decide(left, right, facts, known, budget=0 if budget and is_free() else budget)
+    others = [] if budget == 0 else [t for t in reading if t.facts.dims.keys() <= set(given)]
+    proof = decide(left, right, facts, known, budget=0 if budget and is_free() else budget, reading=others)
     if proof.verdict is Verdict.UNKNOWN and is_free():
         proof.obligation = f"{proof.obligation}, where extents depend on data"
     return proof

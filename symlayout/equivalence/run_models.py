@@ -171,7 +171,7 @@ class TwoRuns:
         for name, (t, _) in self.inputs.items():
             shape = int_extents(t.bind({dim: value for dim, value in values.items() if dim in t.facts.dims}))
             dtype = np.dtype(np.float32) if t.dtype is None else t.dtype
-            if t.key in ranges and dtype.kind in "iu":
+            if t.key in ranges and dtype.kind in "iuf":
                 arrays[name] = in_range(draw.integers(-9, 10, shape), ranges[t.key]).astype(dtype)
             elif dtype.kind == "f":
                 arrays[name] = np.asarray(draw.normal(size=shape) * scale).astype(dtype)

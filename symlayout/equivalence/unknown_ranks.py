@@ -13,7 +13,7 @@ from typing import Protocol
 from symlayout.algebra.facts import Facts
 from symlayout.models.model import TENSOR, Model, Tensors, Unshaped
 from symlayout.proof.verdict import Proof, Verdict
-from symlayout.tensors.chain import Tensor
+from symlayout.tensors.chain import Tensor, graph_of
 
 
 class Values(Protocol):
@@ -68,10 +68,10 @@ def with_handles(model: Values) -> ShapedValues:
     else:
         known = {name: t for name, t in model.tensors.items() if isinstance(t, Tensor)}
     if isinstance(model, Model):
-        demanding, partial = tuple(model.demanded_by.values()), tuple(model.partial.values())
+        demanding, partial = tuple(model.demanded_by.values()), tuple(model.partial)
     else:
         demanding = tuple(t for t in known.values() if t.facts.requirements)
-        partial = tuple(t for t in known.values() if t.body is not None and t.body.is_partial)
+        partial = tuple(t for t in graph_of(known.values()) if t.body is not None and t.body.is_partial)
     return ShapedValues(_handles(model.inputs), _handles(model.outputs), known, unknown, demanding, partial)
 
 

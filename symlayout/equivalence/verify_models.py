@@ -38,12 +38,11 @@ from symlayout.equivalence.verification import ModelClaim, ModelWitness, Verific
 from symlayout.errors import InconclusiveError, ShapeError, SymlayoutError
 from symlayout.language import sympy_bridge
 from symlayout.language.sympy_bridge import symbol_of
-from symlayout.maps.index_ranges import ranges_of
 from symlayout.models.model import Model
 from symlayout.proof.attempts import DEFAULT_BUDGET, pairs_known, zeros_taken_out
 from symlayout.proof.certificate.check_computed import refusal_of_computed
 from symlayout.proof.congruence import Congruence
-from symlayout.proof.counterexample import Witness, inputs_drawn, sample
+from symlayout.proof.counterexample import Witness, sample, valid_inputs
 from symlayout.proof.laws import SIGNED_ZERO, check_laws
 from symlayout.proof.points import is_empty, point_of
 from symlayout.proof.verdict import Proof, Verdict
@@ -165,8 +164,9 @@ def _verified(
         demand = wording.relation(sympy_bridge.to_relation(open_[0], facts))
         doubt = f"the model after is valid wherever the model before is: it requires {demand}"
     given = dims_of_inputs([*values[0].values(), *values[1].values()])
+    reading = _partial_of(values[0], before.outputs).values()
     for name, t in decided.items():
-        proof = proof_of(t, right[name], facts, known, budget, given)
+        proof = proof_of(t, right[name], facts, known, budget, given, reading)
         if doubt and proof.verdict is Verdict.PROVED:
             proof = Proof(t, right[name], facts, Verdict.UNKNOWN, None, doubt, proof.searched)
         if name in before.unknown or name_after[name] in after.unknown:
@@ -175,7 +175,7 @@ def _verified(
     asked = {n: t for n, t in decided.items() if not doubt and (advise or SIGNED_ZERO in laws)}
 
     def decided_again(a: Tensor, b: Tensor, pairs: tuple[Congruence, Congruence], points: int) -> Proof:
-        return proof_of(a, b, facts, pairs, points, given)
+        return proof_of(a, b, facts, pairs, points, given, reading)
 
     zeros_taken_out(asked, right, facts, laws, budget, proofs, decided_again)
     proofs = {name: proofs[name] for name in left}
@@ -201,7 +201,6 @@ def _verified(
         doubt = doubt or "there are sizes for which both models are valid"
         proofs |= {name: Proof(t, right[name], facts, Verdict.UNKNOWN, None, doubt) for name, t in left.items()}
     inputs = {name: again[0].get(id(t), t) for name, t in before.inputs.items()}
-    reading = _partial_of(values[0], before.outputs).values()
     witness = _witness_inside(proofs, left, right, inputs, reading, runtimes)
     if witness is None and runtimes is not None:
         witness = _when_run(runtimes.models, before, after, left, right, again[0], facts, reading, proofs, by_position)
@@ -378,11 +377,11 @@ def _model_witness(
     left: Tensor,
     right: Tensor,
     inputs: Mapping[str, Tensor],
-    partial: Iterable[Tensor],
-) -> ModelWitness:
+    reading: Iterable[Tensor],
+) -> ModelWitness | None:
     """Return a witness with the arrays of *inputs*, by their names in the model before, as far as they are few.
 
-    The values *partial* of that model read at places that inputs have.
+    The values *reading* of that model are valid there; None if no such arrays are found.
     """
     values = {str(symbol): value for symbol, value in found.dims.items()}
 
@@ -393,12 +392,14 @@ def _model_witness(
     leaves = {key: bound(t) for key, t in inputs.items()}
     sizes = [product(t.extents) for t in leaves.values()]
     if all(isinstance(n, int) and n <= _MOST_ELEMENTS for n in sizes):
-        drawn = inputs_drawn([bound(t) for t in ((left, right) if found.coord is not None else (left,))], found.draw)
-        allowed = ranges_of(map(bound, partial), lambda _, e: e if isinstance(e, int) else None)
-        arrays = {
-            key: np.asarray(drawn[t.key] if t.key in drawn else sample(t, found.draw, allowed.get(t.key)))
-            for key, t in leaves.items()
-        }
+        sides = [bound(t) for t in ((left, right) if found.coord is not None else (left,))]
+        names = {name for t in inputs.values() for name in t.facts.dims}
+        try:
+            others = [bound(t) for t in reading if t.facts.dims.keys() <= names]
+            drawn, draw = valid_inputs(sides, found.draw, others)
+        except (ShapeError, InconclusiveError):
+            return None
+        arrays = {k: np.asarray(drawn[t.key] if t.key in drawn else sample(t, draw)) for k, t in leaves.items()}
     return ModelWitness(found.dims, name, found.coord, _value(found.left), _value(found.right), arrays)
 
 
@@ -429,14 +430,14 @@ def _witness_inside(
 ) -> ModelWitness | None:
     """Return the first witness of *proofs* at which the model before is valid; None if there is none.
 
-    Where a value before has no meaning here, it may be refused.  Then a witness counts if a runtime shows it, and a
-    proof with another one becomes UNKNOWN.
+    Where a value before has no meaning here, it may be refused.  Then a witness counts if a runtime shows it.  A proof
+    with a witness that does not count becomes UNKNOWN.
     """
     witnesses = {n: p.witness for n, p in proofs.items() if p.witness is not None}
-    found = (_model_witness(w, n, left[n], right[n], inputs, reading) for n, w in witnesses.items())
-    if all(t.body is None or t.body.function is not None for t in reading):
-        return next(found, None)
-    shown = [w for w in found if replay is not None and replay.shows(w.inputs, w.output)]
+    drawn = (_model_witness(w, n, left[n], right[n], inputs, reading) for n, w in witnesses.items())
+    shown = [w for w in drawn if w is not None]
+    if any(t.body is not None and t.body.function is None for t in reading):
+        shown = [w for w in shown if replay is not None and replay.shows(w.inputs, w.output)]
     for name in witnesses.keys() - {w.output for w in shown}:
         doubt = "the model before is valid where they differ"
         proofs[name] = Proof(left[name], right[name], proofs[name].facts, Verdict.UNKNOWN, None, doubt)

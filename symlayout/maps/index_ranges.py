@@ -1,4 +1,4 @@
-"""The values that inputs must have where operations read at them: places on axes, labels, lengths (`Places`)."""
+"""The values that inputs must have where operations read at them: places, labels, lengths, divisors (`Places`)."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from symlayout.errors import InconclusiveError
 from symlayout.tensors.chain import Tensor, graph_of
 
 _CAST = "cast"  # the body that changes the element type
+_DIVISORS = range(1, 8)  # that are drawn
 
 
 def ranges_of(values: Iterable[Tensor], extent: Callable[[Tensor, Extent], int | None]) -> dict[str, range]:
@@ -27,12 +28,18 @@ def ranges_of(values: Iterable[Tensor], extent: Callable[[Tensor, Extent], int |
     found: dict[str, range] = {}
     for node in graph_of(values):
         for places in node.body.places if node.body is not None else ():
-            spans = places.spans(node.inputs, node.batch)
-            sizes = [extent(node.inputs[places.into], e) for e in spans]
-            known = [n for n in sizes if n is not None]
-            if not known:
+            if places.operand >= len(node.inputs):  # it is left out
                 continue
-            allowed = places.allowed(min(known))
+            if places.divisors:
+                allowed = _DIVISORS
+            elif places.limits is not None:
+                allowed = range(places.limits[0], places.limits[1] + 1)
+            else:
+                sizes = [extent(node.inputs[places.into], e) for e in places.spans(node.inputs, node.batch)]
+                known = [n for n in sizes if n is not None]
+                if not known:
+                    continue
+                allowed = places.allowed(min(known))
             for leaf in _inputs_read(node.inputs[places.operand]):
                 other = found.get(leaf.key, allowed)
                 found[leaf.key] = range(max(allowed.start, other.start), min(allowed.stop, other.stop))

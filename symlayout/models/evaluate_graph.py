@@ -48,8 +48,9 @@ class Evaluation:
         taken, are not among them.
     demanded_by : dict
         These values, those too that are inside a branch that is always taken.
-    partial : dict
-        Values that are not valid for all elements of what they read, or of which that is not known.
+    partial : list of Tensor
+        Values, and steps within nodes, that are not valid for all elements of what they read, or of which that is not
+        known.
     assumed : dict
         For each value what the reader demands of it beyond the standard: its demands of kind `LEFT_OUT`.
     partly : OpenShapes or None
@@ -75,11 +76,12 @@ class Evaluation:
         self.undeclared: NotDeclaredError | None = None
         self.demands: dict[str, tuple[Requirement, ...]] = {}
         self.demanded_by: dict[str, Tensor] = {}
-        self.partial: dict[str, Tensor] = {}
+        self.partial: list[Tensor] = []
         self.assumed: dict[str, tuple[Requirement, ...]] = {}
         self._stated: set[tuple[Any, ...]] = set()
         self._tensors: dict[int, tuple[Any, Tensor]] = {}  # of arrays, by id
         self._places: dict[str, tuple[Tensor, int]] = {}  # by dim: a tensor and an axis that has it as extent
+        self._walked: dict[int, Tensor] = {}  # what values are made of, by id
         self._known_facts: dict[int, Facts] = {}  # whose requirements were looked at, by id
         self._choices: dict[int, tuple[Tensor, np.ndarray[Any, Any]]] = {}  # what integers depend on, by tensor
         self._reals: dict[int, tuple[Tensor, np.ndarray[Any, Any]]] = {}  # what floats stand for, by tensor
@@ -93,9 +95,7 @@ class Evaluation:
     def define(self, name: str, value: Value) -> None:
         """Give a value its name, and note where it shows dims and what it demands."""
         self.values[name] = value
-        made = value.handle if isinstance(value, Unshaped) else value
-        if isinstance(made, Tensor) and made.body is not None and made.body.is_partial:
-            self.partial[name] = made
+        self._note_partial(value)
         if not isinstance(value, Tensor):
             return
         facts = value.facts
@@ -119,6 +119,18 @@ class Evaluation:
             if left_out := tuple(r for r in news if r.kind == LEFT_OUT):
                 self.assumed[name] = left_out
             self.demanded_by[name] = value
+
+    def _note_partial(self, value: Value) -> None:
+        """Note of what a value is made what may not be valid for all elements: steps within a node, too."""
+        made = value.elements if isinstance(value, Items) else (value,)
+        waiting = [t.handle if isinstance(t, Unshaped) else t for t in made]
+        while waiting:
+            t = waiting.pop()
+            if isinstance(t, Tensor) and id(t) not in self._walked:
+                self._walked[id(t)] = t
+                waiting += t.inputs
+                if t.body is not None and t.body.is_partial:
+                    self.partial.append(t)
 
     def tensor(self, value: Value, name: str = "constant") -> Tensor:
         """Return a value as a tensor: arrays become constants, or functions of the shapes that show their dims."""

@@ -506,19 +506,19 @@ class OnnxEvaluation(Evaluation):
         self._origins = ChainMap(own | {name: f"{text} {place}" for place, name in enumerate(known)}, origins)
         self.loops += bool(known)
         self.graph = onnx_model.inner(outer_graph, graph)
-        before = self.demands, self.demanded_by, self.partial, self._stated, self._known_facts
+        before = self.demands, self.demanded_by, self.partial, self._stated, self._known_facts, self._walked
         if not runs:
-            self.demands, self.demanded_by, self.partial = {}, {}, {}
-            self._stated, self._known_facts = set(self._stated), dict(self._known_facts)
+            self.demands, self.demanded_by, self.partial = {}, {}, []
+            self._stated, self._known_facts, self._walked = {*self._stated}, {**self._known_facts}, {**self._walked}
         try:
             self.run(self.graph.nodes)
             found = [self.value(name) for name in self.graph.outputs]
             if not runs:
                 self._in_bodies[id(graph)] = list(self.demanded_by.values())
-                self._partial_in[id(graph)] = list({id(t): t for t in self.partial.values()}.values())
+                self._partial_in[id(graph)] = self.partial
         finally:
             if not runs:
-                self.demands, self.demanded_by, self.partial, self._stated, self._known_facts = before
+                self.demands, self.demanded_by, self.partial, self._stated, self._known_facts, self._walked = before
             self.values, self.graph, self._origins = outer, outer_graph, origins
             self.loops -= bool(known)
         if any(v is None for v in found):

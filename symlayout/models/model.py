@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -215,8 +215,9 @@ class Model:
         For each value the requirements that its node was the first to state.
     demanded_by : dict of str to Tensor
         The values that state these.
-    partial : dict of str to Tensor
-        Values that are not valid for all elements of what they read, or of which that is not known.
+    partial : sequence of Tensor
+        Values, and steps within nodes, that are not valid for all elements of what they read, or of which that is not
+        known.
     assumed : dict of str to tuple of Requirement
         For each value what is demanded of the sizes beyond the standard.
     notes : tuple of str
@@ -235,7 +236,7 @@ class Model:
         demands: dict[str, tuple[Requirement, ...]],
         unused: tuple[ModelNode, ...] = (),
         demanded_by: Mapping[str, Tensor] = MappingProxyType({}),
-        partial: Mapping[str, Tensor] = MappingProxyType({}),
+        partial: Sequence[Tensor] = (),
         assumed: Mapping[str, tuple[Requirement, ...]] = MappingProxyType({}),
         notes: tuple[str, ...] = (),
     ) -> None:

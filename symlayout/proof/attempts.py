@@ -80,16 +80,18 @@ def decide(
     budget: int = DEFAULT_BUDGET,
     judge: str | None = None,
     advice: Callable[..., str] | None = None,
+    reading: Sequence[Tensor] = (),
 ) -> Proof:
     """Decide whether two tensors are equal wherever *facts*, which know the symbols of both, hold.
 
     *known* is what was found out of pairs of computed values under these facts; it is added to.  *advice* makes the
-    text that follows UNKNOWN: of both sides, their facts and the granted *laws*.
+    text that follows UNKNOWN: of both sides, their facts and the granted *laws*.  The values *reading* are valid at
+    a witness.
     """
     first, last = known
     if (proof := _proved_soon(left, right, facts, first)) is not None:
         return proof
-    search = WitnessSearch(left, right, facts, dtype_of(left, right))
+    search = WitnessSearch(left, right, facts, dtype_of(left, right), reading)
     few = COMPUTED_POINTS if left.computes or right.computes else FIRST_POINTS
     witness, searched, complete = search.run(min(budget, few))
     if witness is not None and witness.is_plain:  # by more than any law changes a value

@@ -24,6 +24,7 @@ from symlayout.maps.evaluate_bodies import evaluated, stirred
 from symlayout.maps.gather_elements import gathers, int_extents
 from symlayout.maps.index_ranges import in_range, ranges_of
 from symlayout.tensors.chain import Tensor
+from symlayout.tensors.declaration import Body
 from symlayout.tensors.element_types import same_fill
 
 Array = np.ndarray[Any, Any]
@@ -97,10 +98,13 @@ class Witness:
 
 
 class WitnessSearch:
-    """The search for a witness against ``left == right``, over one system of facts."""
+    """The search for a witness against ``left == right``, over one system of facts.
 
-    def __init__(self, left: Tensor, right: Tensor, facts: Facts, dtype: Any) -> None:
-        self.left, self.right, self.facts, self.dtype = left, right, facts, dtype
+    The values *reading* have to be valid at a witness, too.
+    """
+
+    def __init__(self, left: Tensor, right: Tensor, facts: Facts, dtype: Any, reading: Sequence[Tensor] = ()) -> None:
+        self.left, self.right, self.facts, self.dtype, self.reading = left, right, facts, dtype, reading
         self._steps = len(left.graph()) + len(right.graph())
         self._spent = 0  # cost of the points so far, in small points
         self._searched = 0  # points of D so far
@@ -171,7 +175,8 @@ class WitnessSearch:
                 sides = self._bound(values)
                 if sides[0].extents != sides[1].extents or sum(work_of(t.graph()) for t in sides) > _MOST_SPECIAL:
                     continue
-                found = (_specially_apart(*sides, k, exact) for k in range(first, first + _SPECIAL_DRAWS))
+                reading = self._reading(values)
+                found = (_specially_apart(*sides, k, exact, reading) for k in range(first, first + _SPECIAL_DRAWS))
                 apart = next(filter(None, found), None)
             except (ShapeError, InconclusiveError):
                 continue
@@ -181,6 +186,16 @@ class WitnessSearch:
 
     def _bound(self, values: Mapping[str, int]) -> tuple[Tensor, Tensor]:
         return self.left.bind(_only(values, self.left)), self.right.bind(_only(values, self.right))
+
+    def _reading(self, values: Mapping[str, int]) -> list[Tensor]:
+        """Return what has to be valid, with these values of the dims.
+
+        Raises
+        ------
+        ShapeError
+            It is not valid for them.
+        """
+        return [t.bind(_only(values, t)) for t in self.reading]
 
     def _by_symbol(self, values: Mapping[str, int]) -> dict[Any, int]:
         return {sympy_bridge.symbol_of(self.facts.dims[name]): v for name, v in values.items()}
@@ -244,8 +259,8 @@ class WitnessSearch:
         """Return what `differ` returns; *left* and *right* are the sides with these values."""
         dims = self._by_symbol(values)
         if left.extents != right.extents:
-            inputs_drawn([left])  # it reads at places that there are
-            return Witness(dims, None, left.extents, right.extents), True
+            _, draw = valid_inputs([left], 0, self._reading(values))  # it reads at places that there are
+            return Witness(dims, None, left.extents, right.extents, draw=draw), True
         size = product(left.extents)
         if not isinstance(size, int) or size > _MAX_ELEMENTS:
             return None, False
@@ -259,7 +274,9 @@ class WitnessSearch:
             draws += [_MIDDLE] * (not dims or self._searched % _EVERY == 1)
             draws = draws[: max(1, _MOST_DRAWN // max(work, 1))]
             self._spent += len(draws) * work // _ELEMENTS
-            return next(filter(None, (self._computed_apart(left, right, dims, k) for k in draws)), None), False
+            reading = self._reading(values)
+            found = (self._computed_apart(left, right, dims, k, reading) for k in draws)
+            return next(filter(None, found), None), False
         keys = sorted({leaf.key for t in (left, right) for leaf in t.leaves()})
         fills: list[Any] = []
         codes = [self._codes(t, keys, fills) for t in (left, right)]
@@ -267,12 +284,15 @@ class WitnessSearch:
         if not different.size:
             return None, True
         coord = tuple(int(c) for c in np.unravel_index(different[0], [e for e in left.extents if isinstance(e, int)]))
-        reads = [_read(code[:, different[0]], keys, fills, left, right) for code in codes]
-        return Witness(dims, coord, *reads), True
+        a, b = (_read(code[:, different[0]], keys, fills, left, right) for code in codes)
+        _, draw = valid_inputs([left, right], 0, self._reading(values))
+        return Witness(dims, coord, a, b, draw=draw), True
 
-    def _computed_apart(self, left: Tensor, right: Tensor, dims: dict[Any, int], draw: int) -> Witness | None:
+    def _computed_apart(
+        self, left: Tensor, right: Tensor, dims: dict[Any, int], draw: int, reading: Sequence[Tensor]
+    ) -> Witness | None:
         """Return a witness if the sides compute values that differ by more than rounding explains."""
-        found, arrays, draw = sampled([left, right], draw)
+        found, arrays, draw = sampled([left, right], draw, reading)
         shape = int_extents(left)
         a, b = (np.broadcast_to(found[id(t)], shape) for t in (left, right))
 
@@ -305,14 +325,17 @@ class WitnessSearch:
         return code.reshape(rank + 2, -1)
 
 
-def _specially_apart(left: Tensor, right: Tensor, draw: int, exact: bool) -> Witness | None:
+def _specially_apart(
+    left: Tensor, right: Tensor, draw: int, exact: bool, reading: Sequence[Tensor] = ()
+) -> Witness | None:
     """Return a witness without dims if the sides are zeros of unlike signs, or one is an infinity or NaN.
 
     If they are not *exact*, they are evaluated with `stirred` inputs, too.
     """
     open_: list[bool] = []
     made: list[tuple[Array, Array]] = []
-    arrays, shape = inputs_drawn([left, right], draw), int_extents(left)
+    arrays, shape = inputs_drawn([left, right, *reading], draw), int_extents(left)
+    _check_valid(reading, arrays)
     for given in (arrays, {key: stirred(array) for key, array in arrays.items()})[: 1 if exact else 2]:
         found = evaluated([left, right], given, seen=lambda *read: open_.append(is_open(*read)))
         made.append((np.broadcast_to(found[id(left)], shape), np.broadcast_to(found[id(right)], shape)))
@@ -426,21 +449,54 @@ def work_of(nodes: Iterable[Tensor]) -> int:
     return sum(int(np.prod(int_extents(v), dtype=object)) for v in views)
 
 
-def sampled(sides: Sequence[Tensor], draw: int = 0) -> tuple[dict[int, Array], dict[str, Array], int]:
-    """Return the elements of *sides* by ``id``, the arrays of their inputs by key, and the draw that these are of.
+def sampled(
+    sides: Sequence[Tensor], draw: int = 0, reading: Sequence[Tensor] = ()
+) -> tuple[dict[int, Array], dict[str, Array], int]:
+    """Return the elements of *sides* by ``id``, the arrays of the inputs by key, and the draw that these are of.
 
-    The extents are ints.  If the bodies refuse the draw, integers are 0 or 1.
+    The extents are ints.  If bodies refuse the draw, integers are 0 or 1.  The values *reading* are valid for these
+    arrays, as far as their functions are known.
+
+    Raises
+    ------
+    ShapeError, InconclusiveError
+        Bodies refuse both, or one of *sides* has no function.
     """
-    arrays = inputs_drawn(sides, draw)
-    leaves = [leaf for t in sides for leaf in t.arguments()]
     try:
-        return evaluated(sides, arrays), arrays, draw
+        arrays = inputs_drawn([*sides, *reading], draw)
+        _check_valid(reading, arrays)
+        return evaluated(sides, arrays, seen=_check_elements), arrays, draw
     except (ShapeError, InconclusiveError):  # such as for places that an axis does not have
-        if not any(leaf.dtype is not None and leaf.dtype.kind in "iu" for leaf in leaves):
+        leaves = [leaf for t in (*sides, *reading) for leaf in t.arguments()]
+        if draw >= _INDICES or not any(leaf.dtype is not None and leaf.dtype.kind in "iu" for leaf in leaves):
             raise
-    draw += _INDICES
-    arrays = inputs_drawn(sides, draw)
-    return evaluated(sides, arrays), arrays, draw
+    return sampled(sides, draw + _INDICES, reading)
+
+
+def valid_inputs(sides: Sequence[Tensor], draw: int, reading: Sequence[Tensor]) -> tuple[dict[str, Array], int]:
+    """Return the arrays of the inputs of *sides* and *reading*, and their draw, without the elements: see `sampled`."""
+    try:
+        arrays = inputs_drawn([*sides, *reading], draw)
+        _check_valid(reading, arrays)
+    except (ShapeError, InconclusiveError):
+        if draw >= _INDICES:
+            raise
+        return valid_inputs(sides, draw + _INDICES, reading)
+    return arrays, draw
+
+
+def _check_valid(reading: Iterable[Tensor], arrays: Mapping[str, Array]) -> None:
+    """Raise `InconclusiveError` if a value cannot be computed of these arrays although its functions are known."""
+    known = [t for t in reading if all(node.body is None or node.body.function is not None for node in t.graph())]
+    if known:
+        evaluated(known, arrays, seen=_check_elements)
+
+
+def _check_elements(body: Body, operands: Sequence[Array], value: Array) -> None:
+    """Raise `InconclusiveError` if *body* does not take an element of an operand."""
+    for places in body.places:
+        if places.operand < len(operands) and places.refuses(operands[places.operand]):
+            raise InconclusiveError(f"{body.name} takes the elements of its operand {places.operand}")
 
 
 def inputs_drawn(sides: Sequence[Tensor], draw: int = 0) -> dict[str, Array]:

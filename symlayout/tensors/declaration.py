@@ -16,9 +16,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from symlayout.algebra import floor_normal_form
 from symlayout.algebra.facts import INT64_MAX, Facts
-from symlayout.algebra.polynomial import DIVIDED, Extent, Poly, exact_quotient, names_of, substitute
+from symlayout.algebra.polynomial import DIVIDED, Extent, Poly, exact_quotient, names_of, product, substitute
 from symlayout.errors import ShapeError, shown
 from symlayout.language import sympy_arithmetic, sympy_bridge
 from symlayout.tensors.attribute_key import attribute_key
@@ -89,7 +91,7 @@ def index_map(domain: Sequence[Extent], coords: Coords, *, fill: Fill | None = N
 
 
 class Places(NamedTuple):
-    """Which elements of an operand are places on axes of another one, or lengths there.
+    """Which elements of an operand are places on axes of another one, or lengths there, or have other limits.
 
     An operation is not valid for others: constants demand so much of the extents, and inputs are drawn in these ranges.
 
@@ -107,6 +109,12 @@ class Places(NamedTuple):
         Whether places below 0 count from the end.
     other : int or None
         A value beside these.
+    flat : bool
+        Whether they count the elements of the other operand, along the last axis first.
+    limits : tuple of int or None
+        The least and the largest value, where no extent says what is valid.
+    divisors : bool
+        Whether they are integers that others are divided by: they are not 0.
 
     Examples
     --------
@@ -120,6 +128,19 @@ class Places(NamedTuple):
     lengths: bool = False
     from_end: bool = True
     other: int | None = None
+    flat: bool = False
+    limits: tuple[int, int] | None = None
+    divisors: bool = False
+
+    def refuses(self, values: np.ndarray[Any, Any]) -> bool:
+        """Return whether there is an element that is not valid whatever the extents are.
+
+        >>> Places(1, divisors=True).refuses(np.array([2, 0])), Places(1, limits=(0, 1)).refuses(np.array([0.5]))
+        (True, False)
+        """
+        if self.divisors:
+            return not np.all(values)
+        return self.limits is not None and not np.all((self.limits[0] <= values) & (values <= self.limits[1]))
 
     def allowed(self, extent: int) -> range:
         """Return the values that are allowed for an axis of this extent."""
@@ -132,9 +153,11 @@ class Places(NamedTuple):
 
     def spans(self, views: Sequence[Any], batch: int) -> list[Extent]:
         """Return the extents of the axes, one for each column of places; *views* are all operands."""
-        if self.operand >= len(views):  # it is left out
+        if self.operand >= len(views) or self.divisors or self.limits is not None:  # it is left out, or reads nowhere
             return []
         box, places = views[self.into].extents[batch:], views[self.operand].extents[batch:]
+        if self.flat:
+            return [product(box)]
         if self.axes is not None:
             return [box[axis] for axis in self.axes]
         count = places[-1] if places else 1

@@ -74,7 +74,11 @@ ROWS: dict[str, tuple[Callable[[], sl.Tensor], str, list[str]]] = {
         "(N, C/2, 2, 3)",
         ["Eq(L, 4)", "C >= 1", "Eq(Mod(C, 2), 0)"],
     ),
-    "regions": (lambda: ONNX.max_roi_pool(x("N, C, H, W"), x("R, q", "r"), [2, 2]), "(R, C, 2, 2)", ["Eq(q, 5)"]),
+    "regions": (
+        lambda: ONNX.max_roi_pool(x("N, C, H, W"), x("R, q", "r"), [2, 2]),
+        "(R, C, 2, 2)",
+        ["N >= 1", "Eq(q, 5)"],
+    ),
     "a grid": (
         lambda: ONNX.grid_sample(x("N, C, H, W"), x("M, P, Q, q", "g")),
         "(N, C, P, Q)",

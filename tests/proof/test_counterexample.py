@@ -104,9 +104,9 @@ def test_a_point_that_takes_long_is_evaluated_for_one_draw(monkeypatch: pytest.M
     draws: list[int] = []
     evaluate = WitnessSearch._computed_apart
 
-    def counted(self: WitnessSearch, left: sl.Tensor, right: sl.Tensor, dims: dict[Any, int], draw: int) -> Any:
+    def counted(self: WitnessSearch, left: sl.Tensor, right: sl.Tensor, dims: Any, draw: int, *reading: Any) -> Any:
         draws.append(draw)
-        return evaluate(self, left, right, dims, draw)
+        return evaluate(self, left, right, dims, draw, *reading)
 
     monkeypatch.setattr(WitnessSearch, "_computed_apart", counted)
     assert search(left, right)[0] is None

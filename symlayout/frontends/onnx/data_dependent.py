@@ -12,7 +12,7 @@ from symlayout.compute.demands import chosen_from, demanding
 from symlayout.compute.reductions import reduced
 from symlayout.compute.sampling import chosen_boxes
 from symlayout.compute.whole import whole
-from symlayout.errors import LEFT_OUT, ShapeError
+from symlayout.errors import LEFT_OUT, ShapeError, shown
 from symlayout.frontends import attributes
 from symlayout.frontends.onnx.indexing import gather
 from symlayout.frontends.onnx.operator import as_tensor, is_known, known, operator
@@ -84,7 +84,7 @@ def unique(X: Tensor, axis: Any = None, sorted: Any = 1, outputs: int = 1) -> Te
 @operator(
     "NonMaxSuppression",
     example=("N, 10, 4; N, C, 10", "", "2"),
-    kinds="rank",
+    kinds="rank, attr_range",
     about={"center_point_box": "How boxes are written."},
     allowed={"center_point_box": range(2)},
 )
@@ -102,11 +102,25 @@ def non_max_suppression(
     boxes = require_shape("the boxes", boxes, (scores.shape[0], scores.shape[2], 4))
     given = (max_output_boxes_per_class, iou_threshold, score_threshold)
     xs = [boxes, scores, *(x for x in given if x is not None)]
+    places: tuple[Places, ...] = ()
+    if iou_threshold is not None:
+        share = Places(2 + (max_output_boxes_per_class is not None), limits=(0, 1))
+        if iou_threshold.values is None:
+            places = (share,)
+        elif share.refuses(iou_threshold.values):
+            raise ShapeError(f"iou_threshold is {shown(iou_threshold.values)}, not from 0 to 1", "attr_range")
     count = fresh("boxes", 0)
     present = [("center_point_box", int(center_point_box)), ("given", [x is not None for x in given])]
     limits = [(count, math.prod(scores.shape))]
     return whole(
-        "non_max_suppression", xs, (count, 3), function=chosen_boxes, attributes=present, dtype=np.int64, limits=limits
+        "non_max_suppression",
+        xs,
+        (count, 3),
+        function=chosen_boxes,
+        attributes=present,
+        dtype=np.int64,
+        limits=limits,
+        places=places,
     )
 
 

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from symlayout.compute import scalars, trace
-from symlayout.compute.elementwise import common_dtype, elementwise
+from symlayout.compute.elementwise import common_dtype, divisors, elementwise
 from symlayout.errors import ShapeError
 from symlayout.frontends.onnx.operator import operator, snake_case
 from symlayout.tensors.attribute_key import kept_by_attributes
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.computation import constant
-from symlayout.tensors.declaration import Body
+from symlayout.tensors.declaration import Body, Places
 from symlayout.tensors.element_types import end_of_type
 
 
@@ -41,6 +41,8 @@ class _Row:
         Whether the inputs may have several types.
     allowed : dict or None
         The values that the standard knows for attributes.
+    divides : bool
+        Whether the first input is divided by the second one.
     """
 
     function: Callable[..., Any]
@@ -50,6 +52,7 @@ class _Row:
     dtype: Any = None
     mixed: bool = False
     allowed: dict[str, tuple[Any, ...]] | None = None
+    divides: bool = False
 
 
 ROWS: dict[str, _Row] = {
@@ -71,7 +74,7 @@ ROWS: dict[str, _Row] = {
     "Celu": _Row(scalars.celu, "X", {"alpha": 1.0}),
     "Cos": _Row(np.cos, "input"),
     "Cosh": _Row(np.cosh, "input"),
-    "Div": _Row(scalars.divide, "A B"),
+    "Div": _Row(scalars.divide, "A B", divides=True),
     "Elu": _Row(scalars.elu, "X", {"alpha": 1.0}),
     "Equal": _Row(np.equal, "A B", symmetric=True, dtype=bool),
     "Erf": _Row(scalars.erf, "input"),
@@ -89,7 +92,7 @@ ROWS: dict[str, _Row] = {
     "LessOrEqual": _Row(np.less_equal, "A B", dtype=bool),
     "Log": _Row(np.log, "input"),
     "Mish": _Row(scalars.mish),
-    "Mod": _Row(scalars.modulo, "A B", {"fmod": 0}, allowed={"fmod": (0, 1)}),
+    "Mod": _Row(scalars.modulo, "A B", {"fmod": 0}, allowed={"fmod": (0, 1)}, divides=True),
     "Mul": _Row(np.multiply, "A B", symmetric=True),
     "Neg": _Row(np.negative),
     "Not": _Row(np.logical_not, dtype=bool),
@@ -126,9 +129,9 @@ _ABOUT = {
 
 
 @kept_by_attributes
-def _body(name: str, attributes: tuple[tuple[str, Any], ...]) -> Body:
+def _body(name: str, attributes: tuple[tuple[str, Any], ...], places: tuple[Places, ...]) -> Body:
     row = ROWS[name]
-    return Body(name, row.function, attributes, symmetric=row.symmetric)
+    return Body(name, row.function, attributes, symmetric=row.symmetric, places=places)
 
 
 def apply(name: str, *xs: Tensor, **attributes: Any) -> Tensor:
@@ -141,7 +144,8 @@ def apply(name: str, *xs: Tensor, **attributes: Any) -> Tensor:
     row = ROWS[name]
     common = xs[0].dtype if row.mixed or len(xs) == 1 else common_dtype(name, xs)
     given = {key: type(default)(attributes.get(key, default)) for key, default in row.attributes.items()}
-    return elementwise(_body(name, tuple(given.items())), *xs, dtype=row.dtype or common)
+    places = divisors(xs[1], common) if row.divides else ()
+    return elementwise(_body(name, tuple(given.items()), places), *xs, dtype=row.dtype or common)
 
 
 def _registered(name: str, row: _Row) -> Callable[..., Tensor]:

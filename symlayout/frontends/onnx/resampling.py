@@ -21,7 +21,9 @@ from symlayout.frontends.registry import NotDeclaredError
 from symlayout.frontends.scales import rounded, same_places, scaled
 from symlayout.language.sympy_bridge import fresh
 from symlayout.ops.resize import resize_nearest
+from symlayout.ops.slicing import getitem
 from symlayout.tensors.chain import Tensor
+from symlayout.tensors.computation import constant
 from symlayout.tensors.declaration import Places
 
 _RESIZE = {
@@ -366,8 +368,12 @@ def max_roi_pool(X: Tensor, rois: Tensor, pooled_shape: Any, spatial_scale: floa
     size = attributes.vector("pooled_shape", pooled_shape, 2)
     X = demanding(X, "pooled_shape has {}, not at least {}", at_least=[(n, 1) for n in size], kind="infeasible")
     rois = demanding(rois, "a region has {} numbers, not {}", [(rois.shape[1], 5)])
+    X = chosen_from(X, [0], rois.shape[:1])
+    first = getitem(rois, (slice(None), 0)) if rois.values is None else constant(rois.values[:, 0])
+    xs, places = [X, rois, first], (Places(2, axes=(0,), from_end=False),)
     shape, given = (rois.shape[0], X.shape[1], *size), [("scale", float(spatial_scale)), ("size", size)]
-    return whole("max_roi_pool", [X, rois], shape, function=sampling.max_roi_pool, attributes=given, dtype=X.dtype)
+    way = sampling.max_roi_pool
+    return whole("max_roi_pool", xs, shape, function=way, attributes=given, dtype=X.dtype, places=places)
 
 
 @operator(
@@ -397,6 +403,7 @@ def max_unpool(
     for n, k, s, (begin, end) in zip(X.shape[2:], kernel, way.strides, way.pads, strict=True):
         shape.append((n - 1) * s + k - begin - end)
     X = demanding(X, "the result has an extent of {}, not {}", at_least=[(n, 1) for n in shape[2:]])
+    xs, places = [X, I, room_of(shape)], (Places(1, 2, flat=True, from_end=False),)
     if output_shape is not None:
         whole_shape = dims_of("output_shape", output_shape)
         if len(whole_shape) != X.rank:
@@ -404,11 +411,10 @@ def max_unpool(
         if is_known(output_shape):
             same = list(zip(whole_shape[:2], shape[:2], strict=True))
             larger = list(zip(whole_shape[2:], shape[2:], strict=True))
-            X = demanding(X, "output_shape has an extent of {}, not {}", same, larger)
+            xs[0] = demanding(X, "output_shape has an extent of {}, not {}", same, larger)
         shape = whole_shape
-    given = [("kernel", kernel), ("strides", way.strides), ("pads", way.pads)]
-    xs = [X, I, room_of(shape)]
-    return whole("max_unpool", xs, shape, function=sampling.max_unpool, attributes=given, dtype=X.dtype)
+        xs.append(room_of(shape))
+    return whole("max_unpool", xs, shape, function=sampling.max_unpool, dtype=X.dtype, places=places)
 
 
 @operator(

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from symlayout.compute import scalars
-from symlayout.compute.elementwise import common_dtype, elementwise
+from symlayout.compute.elementwise import common_dtype, divisors, elementwise
 from symlayout.frontends import attributes
 from symlayout.frontends.onnx.elementwise import apply, clip, where
 from symlayout.frontends.onnx.elementwise import max as largest
@@ -64,7 +64,7 @@ def _divided(a: Tensor, b: Tensor, m_pythondiv: Any) -> Tensor:
     integers = a.dtype is not None and a.dtype.kind in "iu"
     if not integers or not attributes.flag("m_pythondiv", m_pythondiv):
         return apply("Div", a, b)
-    return _mapped(Body("floor_divide", np.floor_divide))(a, b)
+    return _mapped(Body("floor_divide", np.floor_divide, places=divisors(b, a.dtype)))(a, b)
 
 
 def _rounded(x: Tensor, mode: str) -> Tensor:

@@ -124,7 +124,7 @@ class Reading:
     @property
     def is_opaque(self) -> bool:
         """Whether it says of a value that nothing is known of where it is valid: such values are compared as wholes."""
-        values = () if self.model is None else self.model.partial.values()
+        values = () if self.model is None else self.model.partial
         return any(t.body is not None and t.body.function is None for t in values)
 
     def other_shape(self, at: Mapping[str, int], shapes: list[tuple[int, ...]]) -> str:

@@ -100,6 +100,110 @@ def test_a_model_that_reads_at_more_indices_is_not_the_same(tmp_path: Path) -> N
     assert sl.verify(after, other).verdict is UNKNOWN
 
 
+DEAD = {  # nodes that no output needs, and that do not take all elements; some are several steps here
+    "lengths": [node("ReverseSequence", "row, i1", "u", time_axis=1, batch_axis=0)],
+    "labels": [node(LOSS, "x, labels", "u")],
+    "positions": [
+        node("Constant", "", "shape", value_ints=[1, 1, 1, 2]),
+        node("Expand", "f, shape", "heads"),
+        node("RotaryEmbedding", "heads, table, table, ids", "u"),
+    ],
+    "flat": [node("MaxUnpool", "image, spots", "u", kernel_shape=[1, 1])],
+    "divisors": [node("Div", "labels, labels", "u")],
+    "remainders": [node("Mod", "labels, labels", "u")],
+    "images": [node("MaxRoiPool", "image, boxes", "u", pooled_shape=[1, 1])],
+}
+ENDS = [
+    *INPUTS[:3],
+    value_info("row", (1, "C")),
+    value_info("i1", (1,), INT64),
+    value_info("f", (1, 1, 1, 1)),
+    value_info("table", (5, 1)),
+    value_info("ids", (1, 1), INT64),
+    value_info("image", (1, 1, 2, 2)),
+    value_info("spots", (1, 1, 2, 2), INT64),
+    value_info("boxes", (3, 5)),
+]
+
+
+def with_ends(folder: Path, nodes: Sequence[NodeProto], opset: int = 23) -> Path:
+    path = folder / f"{len(list(folder.iterdir()))}.onnx"
+    path.write_bytes(model(nodes, ENDS, opset=opset, ir_version=10))
+    return path
+
+
+@pytest.mark.parametrize("kind", DEAD)
+def test_steps_of_a_node_that_no_output_needs_may_refuse_elements(tmp_path: Path, kind: str) -> None:
+    opset = 21 if kind == "images" else 23
+    plain, reading = with_ends(tmp_path, [RELU], opset), with_ends(tmp_path, [*DEAD[kind], RELU], opset)
+    assert sl.verify(plain, reading, run=False).verdict is UNKNOWN
+    assert sl.verify(reading, plain, run=False).verdict is PROVED
+    assert sl.verify(reading, reading, run=False).verdict is PROVED
+
+
+VALID = {
+    "lengths": lambda given: given["i1"].min() >= 0 and given["i1"].max() <= given["row"].shape[1],
+    "labels": lambda given: given["labels"].min() >= 0 and given["labels"].max() < given["x"].shape[1],
+    "flat": lambda given: given["spots"].min() >= 0 and given["spots"].max() < 4,
+    "divisors": lambda given: given["labels"].all(),
+    "images": lambda given: (given["boxes"][:, 0] == 0).all(),
+}
+
+
+@pytest.mark.parametrize("kind", VALID)
+def test_a_witness_is_where_nodes_that_no_output_needs_are_valid(tmp_path: Path, kind: str) -> None:
+    opset = 21 if kind == "images" else 23
+    read = {"lengths": "i1", "labels": "labels", "flat": "spots", "divisors": "labels", "images": "boxes"}[kind]
+    half = [node("Constant", "", "half", value_float=0.5), node("Cast", read, "c", to=1)]
+    before = with_ends(tmp_path, [*DEAD[kind], *half, node("Sub", "c, half", "y")], opset)
+    after = with_ends(tmp_path, [*half, node("Sub", "half, c", "y")], opset)
+    found = sl.verify(before, after, run=False)
+    assert found.verdict is REFUTED
+    assert found.witness is not None
+    assert VALID[kind](found.witness.inputs)
+
+
+def test_models_that_differ_where_the_model_before_is_not_valid_are_not_refuted(tmp_path: Path) -> None:
+    loss, cast = node(LOSS, "x, labels", "unused"), node("Cast", "labels", "c", to=1)
+    before, after = (
+        written(tmp_path, [loss, cast, node(op, "c", "y")]) for op in ("Identity", "Abs")
+    )  # labels are not below 0
+    assert sl.verify(before, after, run=False).verdict is UNKNOWN
+    shifted = [
+        node("Constant", "", "one", value_ints=[1]),
+        node("Add", "labels, one", "more"),
+        node(LOSS, "x, more", "unused"),
+    ]
+    before, after = (written(tmp_path, [*shifted, cast, node(op, "c", "y")]) for op in ("Identity", "Neg"))
+    found = sl.verify(before, after, run=False)
+    if found.verdict is REFUTED:
+        assert found.witness is not None
+        assert (found.witness.inputs["labels"] >= -1).all()
+        assert (found.witness.inputs["labels"] < found.witness.inputs["x"].shape[1] - 1).all()
+
+
+@pytest.mark.parametrize(("threshold", "refused"), [(0.5, False), (1.5, True), (-0.25, True)])
+def test_a_threshold_lies_between_0_and_1(tmp_path: Path, threshold: float, refused: bool) -> None:
+    ends = [value_info("x", ("N", "C")), value_info("boxes", (1, 4, 4)), value_info("scores", (1, 1, 4))]
+    ends.append(value_info("share", (1,)))
+    chosen = [node("Constant", "", "most", value_ints=[3]), node("Constant", "", "known", value_floats=[threshold])]
+
+    def file(*nodes: NodeProto) -> Path:
+        path = tmp_path / f"{len(list(tmp_path.iterdir()))}.onnx"
+        path.write_bytes(model([*chosen, *nodes, RELU], ends))
+        return path
+
+    reading = file(node("NonMaxSuppression", "boxes, scores, most, share", "u"))
+    assert sl.verify(file(), reading, run=False).verdict is UNKNOWN
+    assert sl.verify(reading, reading, run=False).verdict is PROVED
+    fixed = file(node("NonMaxSuppression", "boxes, scores, most, known", "u"))
+    if refused:
+        with pytest.raises(sl.SymlayoutError):
+            sl.read_model(fixed)
+    else:
+        assert sl.verify(fixed, file(), run=False).verdict is PROVED
+
+
 def test_a_custom_operation_that_nobody_needs_may_refuse(tmp_path: Path) -> None:
     custom = node("Strange", "x", "unused", domain="somewhere")
 
