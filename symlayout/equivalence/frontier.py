@@ -81,7 +81,7 @@ class Frontier:
         key = id(a), id(b)
         if key not in self._equal:
             proved = any(
-                pair[:2] == key and why is not None for known in self.known for pair, why in known.known.items()
+                pair[:2] == (a, b) and why is not None for known in self.known for pair, why in known.known.items()
             )
             self._equal[key] = proved or self._are_shown_equal(a, b)
         return self._equal[key]

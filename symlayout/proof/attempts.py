@@ -16,6 +16,7 @@ from symlayout.algebra.facts import Facts
 from symlayout.budgets import limits
 from symlayout.proof.cases.case_tree import Tree
 from symlayout.proof.cases.sampled_values import SampledValues
+from symlayout.proof.classes import Classes
 from symlayout.proof.congruence import Congruence
 from symlayout.proof.counterexample import WitnessSearch
 from symlayout.proof.decide_equal import attempt, dtype_of
@@ -51,8 +52,11 @@ def pairs_known(
     granted = frozenset(laws)
     goals = limits.decision_goals if goals is None else min(goals, limits.decision_goals)
     samples = SampledValues(facts, sides)
-    few = min(FIRST_EFFORT, goals)
-    return Congruence(facts, few, granted, samples=samples), Congruence(facts, goals, granted, samples=samples)
+    classes = Classes()
+    first, last = (
+        Congruence(facts, most, granted, classes=classes, samples=samples) for most in (min(FIRST_EFFORT, goals), goals)
+    )
+    return first, last
 
 
 def pairs_of(proofs: Iterable[Proof], facts: Facts) -> Congruence:
@@ -102,7 +106,7 @@ def decide(
     if (proof := _proved_rewritten(with_functions_outermost(left, right), left, right, facts, first)) is not None:
         return proof
     if (first.wanted or first.skipped) and not first.laws >= frozenset(LAWS):
-        granted = Congruence(facts, first.goals, frozenset(LAWS), samples=first.samples)
+        granted = Congruence(facts, first.goals, frozenset(LAWS), classes=first.classes, samples=first.samples)
         proof = _proved_soon(left, right, facts, granted)
         if proof is not None and proof.laws:
             special = None if first.laws or witness is not None else search.run_special()
@@ -155,7 +159,7 @@ def _proved_turned(
     left: Tensor, right: Tensor, turned: Facts, known: Congruence, *, finite: bool = False
 ) -> Proof | None:
     """Return the proof that the same facts with other rules give, as *known* did not."""
-    again = Congruence(turned, known.goals, known.laws, samples=known.samples)
+    again = Congruence(turned, known.goals, known.laws, classes=known.classes, samples=known.samples)
     return _proved(left, right, turned, again, finite=finite)
 
 

@@ -1,7 +1,7 @@
 """Decide whether two computed values are equal, by what their functions read or by their formulas.
 
-A pair of values is decided once for all coordinates.  A decision that needs another pair first is suspended (`Pending`,
-`PendingPart`), so that deep graphs cause no deep recursion.
+A pair of values is decided once for all coordinates.  A decision that needs another pair first is suspended
+(`Pending`), so that deep graphs cause no deep recursion.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from symlayout.proof.cases.case_tree import Met, Tree
 from symlayout.proof.cases.common_values import meetings, share_operations, way_of
 from symlayout.proof.cases.compare_reads import ReadDecision
 from symlayout.proof.cases.constant_reads import ConstantReads
-from symlayout.proof.cases.one_expression import Pairs, leaves_of_one_expression, parts_of_one_expression
 from symlayout.proof.cases.read_element import OpenSign, SideRead, Stuck, case_that_applies
 from symlayout.proof.cases.turned_signs import are_products_of_one_sign, differ_by_no_sign
+from symlayout.proof.classes import Pairs
 from symlayout.proof.compare_constants import near_elements
 from symlayout.proof.congruence import (
     Congruence,
@@ -132,7 +132,7 @@ class Decision(ReadDecision):
             known.direct = True
             order = order_of(at, bt, facts)
             for key, why in known.known.items():
-                if why is None and key[:2] == (id(a), id(b)) and key[2] in ((), order and order[: a.batch]):
+                if why is None and key[:2] == (a, b) and key[2] in ((), order and order[: a.batch]):
                     known.known[key] = Pair(a, b, Way(()), False)
 
     def are_rounded_alike(self, a: SideRead, b: SideRead, facts: Facts) -> bool:
@@ -169,10 +169,9 @@ class Decision(ReadDecision):
         """
         order = order_of(at, bt, facts)
         if order is not None and _are_of_one_shape(a, b, order, facts):
-            key = id(a), id(b), order
-            if key not in self.congruence.formulas:
-                raise Pending(a, b, order, self, by_formula=True)
-            return self.congruence.formulas[key]
+            if (a, b, order) not in self.congruence.formulas:
+                raise Pending(a, b, self, order, by_formula=True)
+            return self.congruence.formulas[a, b, order]
         same = a.rank == b.rank and _are_of_one_shape(a, b, range(a.rank), facts)
         if same or self.depth > _DEEPEST_FORMULA:
             return None
@@ -190,8 +189,7 @@ class Decision(ReadDecision):
         turns = a.body is not None and a.body == b.body and bool(places[0]) and may_turn(a, b, facts)
         one_rank = len(places[0]) == len(places[1]) or turns
         if a.body != b.body or a.body is None or not one_rank or len(a.inputs) != len(b.inputs):
-            self.congruence.known.setdefault((id(a), id(b), ()), None)  # for those who ask where the sides part
-            self.congruence.kept += [a, b]
+            self.congruence.known.setdefault((a, b, ()), None)  # for those who ask where the sides part
             raise Stuck(f"{a.name} and {b.name} are one function", (*at, *bt))
         if a.dtype != b.dtype:
             raise Stuck(f"{a.name} has elements of one type: {a.dtype} and {b.dtype}", (*at, *bt))
@@ -215,14 +213,10 @@ class Decision(ReadDecision):
             raise Stuck(f"{a.name} and {b.name} are read at one place", (*at, *bt))
 
     def _lemma(self, a: Tensor, b: Tensor, order: tuple[int, ...]) -> Pair | None:
-        """Return why *b*, with its batch axes in this *order*, equals *a* at every coordinate; None if not proved.
-
-        An equivariant function may have its boxes in another order: the pair says which coordinate is which.
-        """
-        known, key = self.congruence.known, (id(a), id(b), order)
-        if key not in known:
-            raise Pending(a, b, order, self)
-        return known[key]
+        try:
+            return self.congruence.lemma(a, b, order)
+        except KeyError:
+            raise Pending(a, b, self, order) from None
 
     def _is_lemma(self, a: Tensor, b: Tensor) -> bool:
         """Return whether it is proved that *a* equals *b*, each element that of the same coordinate."""
@@ -239,7 +233,7 @@ class Decision(ReadDecision):
             return None
         start = facts.effort
         most = start + goals
-        found = meetings(self.sides, digits, facts.fork(), self.congruence.forms, limit=most, shown=self.shown)
+        found = meetings(self.sides, digits, facts.fork(), limit=most, shown=self.shown)
         tree = None
         for a, b, pairs in found[:_MOST_MEETINGS]:
             if (parts := self._equal_parts(pairs, most)) is not None:
@@ -273,24 +267,20 @@ class Decision(ReadDecision):
 
     def are_one_expression(self, left: Tensor, right: Tensor) -> bool:
         """Return whether both are the same operations of equal leaves, so that no coordinate has to be looked at."""
-        leaves = leaves_of_one_expression(left, right, self.congruence.forms)
-        return leaves is not None and all(self._is_lemma(a, b) for a, b in leaves)
+        found = self.congruence.classes.parts(left, right)
+        return found is not None and not found[1] and self._are_equal(found)
 
-    def _read_one_expression(self, a: Tensor, b: Tensor) -> bool:
-        """Return whether each view of one function is one expression with that of the other: no fact is asked."""
-        return all(map(self.are_one_expression, a.inputs, b.inputs))
-
-    def are_one_expression_of_parts(self, found: tuple[Pairs, Pairs]) -> bool:
-        """Return whether leaves are equal, and the parts at which the operations of both sides part."""
-        known = self.congruence.parts
+    def _are_equal(self, found: tuple[Pairs, Pairs]) -> bool:
+        """Return whether values that correspond are equal, and so are the parts at which operations part."""
+        known = self.congruence
         for a, b in found[1]:
-            if (id(a), id(b)) not in known:
-                raise PendingPart(a, b, self)
-            if not known[id(a), id(b)]:
+            if (a, b) not in known.parts:
+                raise Pending(a, b, self)
+            if not known.parts[a, b]:
                 return False
-        if not all(self._is_lemma(a, b) for a, b in found[0]):
+        if not all(known.are_one(a, b) or self._is_lemma(a, b) for a, b in found[0]):
             return False
-        self.congruence.direct = True  # certificates have no such pairs
+        known.direct |= bool(found[1])  # certificates have no such pairs
         return True
 
     def follows(self, facts: Facts, order: tuple[int, ...]) -> Pair | None:
@@ -301,8 +291,6 @@ class Decision(ReadDecision):
         try:
             if not _are_of_one_shape(a, b, order, facts):
                 return None
-            if order == tuple(range(a.batch)) and self._read_one_expression(a, b):
-                return Pair(a, b, keeps, False)
             facts.meet(extents)
             digits = axis_digits(tuple(facts.reduce(e) for e in extents[: a.batch]), facts)
         except ShapeError as error:
@@ -455,12 +443,11 @@ class Decision(ReadDecision):
         self, v: Tensor, w: Tensor, at: Sequence[Extent], bt: Sequence[Extent], way: Way, facts: Facts
     ) -> None:
         """Prove that two views are equal at these coordinates of the batch, for all coordinates of the box."""
-        parts = None
-        if way.keeps and list(at) == list(bt):
-            if self.are_one_expression(v, w):
+        parts = self.congruence.classes.parts(v, w) if way.keeps and list(at) == list(bt) else None
+        if parts is not None and not parts[1]:
+            if self._are_equal(parts):
                 return
-            parts = parts_of_one_expression(v, w, self.congruence.forms)
-            parts = parts if parts is not None and parts[1] else None
+            parts = None
         facts = facts.fork()
         if way.places is not None:
             ends = w.extents[len(bt) :], way.places.box.extents
@@ -488,7 +475,7 @@ class Decision(ReadDecision):
             try:
                 views.decide(facts.fork(), ())
             except InconclusiveError:
-                if self.are_one_expression_of_parts(parts):
+                if self._are_equal(parts):
                     return
                 views.limit = self.limit
             else:
@@ -502,68 +489,49 @@ class Decision(ReadDecision):
 class Pending(Exception):
     """The decision needs to know first whether *a* equals *b* with its axes in this *order*.
 
-    If *by_formula*, the axes are all axes, not those of the batch, and the functions of both need not be one.
+    If *by_formula*, the axes are all axes, not those of the batch, and the functions of both need not be one.  Without
+    an order, both are movements.
     """
 
     def __init__(
-        self, a: Tensor, b: Tensor, order: tuple[int, ...], asking: Decision, *, by_formula: bool = False
+        self, a: Tensor, b: Tensor, asking: Decision, order: tuple[int, ...] | None = None, *, by_formula: bool = False
     ) -> None:
         super().__init__(a, b, order)
         self.pair, self.order, self.asking, self.by_formula = (a, b), order, asking, by_formula
 
     def decide(self) -> None:
         """Decide whether the pair is equal, and store the answer in the congruence."""
-        (a, b), known = self.pair, self.asking.congruence
-        answers: dict[Any, Any] = known.formulas if self.by_formula else known.known
+        (a, b), order, known = self.pair, self.order, self.asking.congruence
         goals = known.goals_of_next_formula if self.by_formula else known.goals_of_next(short=not self.asking.finite)
-        few = known.goals_untold
+        few = None if order is None else known.goals_untold
         found = None
         for most in [goals] if few is None or few >= goals else [few, goals]:
-            if known.differ(a, b, self.order):
+            if order is not None and known.differ(a, b, order):
                 break
-            if self.by_formula:
-                answers[id(a), id(b), self.order] = None  # for the formula itself, a part of what is compared
-            known.kept += [a, b]
+            if order is not None and self.by_formula:
+                known.formulas[a, b, order] = None  # for the formula itself, a part of what is compared
             found, visited = self._attempted(most)
             known.spent += visited * (found is None)
             if found is not None or visited < most:
                 break
-        answers[id(a), id(b), self.order] = found
-        known.kept += [a, b]
+        if order is None:
+            known.parts[a, b] = found is not None
+        else:
+            answers: dict[Any, Any] = known.formulas if self.by_formula else known.known
+            answers[a, b, order] = found
 
-    def _attempted(self, goals: int) -> tuple[Pair | frozenset[str] | None, int]:
+    def _attempted(self, goals: int) -> tuple[Any, int]:
         """Return why the pair is equal, None if that is not proved with so many *goals*, and how many were visited."""
         facts = self.asking.setting.facts_of_pair()
         start = facts.effort
         trial = Decision(self.pair, self.pair[0].dtype, self.asking.setting, start + goals)
         try:
+            if self.order is None:
+                return trial.decide(facts, None), facts.effort - start
             follows = trial.follows_by_formula if self.by_formula else trial.follows
             return follows(facts, self.order), facts.effort - start
         except (Stuck, OpenSign, InconclusiveError):
             return None, facts.effort - start
-
-
-class PendingPart(Exception):
-    """The decision needs to know first whether the movements *a* and *b* are equal at every coordinate."""
-
-    def __init__(self, a: Tensor, b: Tensor, asking: Decision) -> None:
-        super().__init__(a, b)
-        self.pair, self.asking = (a, b), asking
-
-    def decide(self) -> None:
-        """Decide whether the pair is equal, and store the answer in the congruence."""
-        (a, b), asking, known = self.pair, self.asking, self.asking.congruence
-        facts = asking.setting.facts_of_pair()
-        start = facts.effort
-        goals = known.goals_of_next(short=not asking.finite)
-        try:
-            Decision(self.pair, a.dtype, asking.setting, start + goals).decide(facts, None)
-        except InconclusiveError:
-            known.spent += facts.effort - start
-            known.parts[id(a), id(b)] = False
-        else:
-            known.parts[id(a), id(b)] = True
-        known.kept += [a, b]
 
 
 def _are_one_place(why: Pair, places: tuple[Sequence[Extent], Sequence[Extent]], facts: Facts) -> bool:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.floor_normal_form import Coordinate, axis_digits, extent_of
@@ -17,6 +16,7 @@ from symlayout.budgets import limits
 from symlayout.errors import SymlayoutError
 from symlayout.proof.bijections import Bijection, bijections
 from symlayout.proof.cases.sampled_values import SampledValues
+from symlayout.proof.classes import Classes, Order
 from symlayout.proof.forms.special_values import Formula, parts_at
 from symlayout.proof.laws import REASSOCIATE
 from symlayout.tensors.chain import Tensor
@@ -75,6 +75,8 @@ class Congruence:
         Whether the proof also compared other things than pairs: values at some coordinates only, or a value and a fill.
     spent : int
         The goals that pairs visited which were not shown to be equal.
+    classes : Classes
+        Which values are one because they are built alike.
     samples : SampledValues, optional
         What the values are at one size.
     """
@@ -84,17 +86,16 @@ class Congruence:
     laws: frozenset[str] = frozenset()
     used: set[str] = field(default_factory=set)
     wanted: set[str] = field(default_factory=set)
-    known: dict[tuple[int, int, tuple[int, ...]], Pair | None] = field(default_factory=dict)
-    formulas: dict[tuple[int, int, tuple[int, ...]], frozenset[str] | None] = field(default_factory=dict)
-    parts: dict[tuple[int, int], bool] = field(default_factory=dict)
+    known: dict[tuple[Tensor, Tensor, Order], Pair | None] = field(default_factory=dict)
+    formulas: dict[tuple[Tensor, Tensor, Order], frozenset[str] | None] = field(default_factory=dict)
+    parts: dict[tuple[Tensor, Tensor], bool] = field(default_factory=dict)
     fused: set[str] = field(default_factory=set)
     chains: dict[str, Formula] = field(default_factory=dict)
     skipped: bool = False
     direct: bool = False
     spent: int = 0
     digits: Iterator[int] = field(default_factory=lambda: itertools.count(1000))
-    forms: dict[int, tuple[Tensor, Any]] = field(default_factory=dict)  # what operations read, by ``id``
-    kept: list[Tensor] = field(default_factory=list)  # keeps the tensors alive whose ids are in `known`
+    classes: Classes = field(default_factory=Classes)
     samples: SampledValues | None = None
 
     def formula_texts(self) -> dict[str, str]:
@@ -105,9 +106,51 @@ class Congruence:
             for name, parts in found.items()
         }
 
+    def are_one(self, a: Tensor, b: Tensor) -> bool:
+        """Return whether two values are built alike; then all computed values in them are known to be equal."""
+        if alike := self.classes.are_one(a, b):
+            self._note(a, b)
+        return alike
+
+    def lemma(self, a: Tensor, b: Tensor, order: Order) -> Pair | None:
+        """Return why *b*, with its batch axes in this *order*, equals *a* at every coordinate; None if not proved.
+
+        An equivariant function may have its boxes in another order: the pair says which coordinate is which.
+
+        Raises
+        ------
+        KeyError
+            That was not decided yet.
+        """
+        if (a, b, order) not in self.known and self._order(a, b) == order:
+            self._note(a, b)
+        return self.known[a, b, order]
+
+    def _order(self, a: Tensor, b: Tensor) -> Order | None:
+        order = self.classes.order_of(a, b)
+        return None if order is None else order[: a.batch]
+
+    def _note(self, a: Tensor, b: Tensor) -> None:
+        """Note that two values of one root, and the computed values in them, are equal: what they read first."""
+        waiting = [(a, b)]
+        while waiting:
+            a, b = waiting[-1]
+            swapped, views = self.classes.are_swapped(a, b), [(a, b)]
+            if is_pair := a.body is not None and b.body is not None:
+                views = list(zip(a.inputs[::-1] if swapped else a.inputs, b.inputs, strict=True))
+            below = [pair for v, w in views for pair in self.classes.leaves(v, w)]
+            missing = [(v, w) for v, w in below if self.known.get((v, w, self._order(v, w) or ())) is None]
+            if missing:
+                waiting += missing
+                continue
+            waiting.pop()
+            if is_pair and a.key != b.key:
+                box = tuple(range(a.inputs[0].rank - a.batch))
+                self.known[a, b, self._order(a, b) or ()] = Pair(a, b, Way(box), swapped)
+
     def are_equal(self, a: Tensor, b: Tensor) -> bool:
         """Return whether two computed values are known to be equal, each element that of the same coordinate."""
-        why = self.known.get((id(a), id(b), tuple(range(a.batch))))
+        why = self.known.get((a, b, tuple(range(a.batch))))
         return why is not None and (why.way.keeps or a.rank == a.batch)
 
     def equal_values(self) -> list[tuple[Tensor, Tensor]]:

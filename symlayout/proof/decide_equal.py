@@ -17,7 +17,7 @@ from symlayout.budgets import limits
 from symlayout.deadlines import in_question
 from symlayout.errors import InconclusiveError
 from symlayout.proof.cases.case_tree import Same, Tree
-from symlayout.proof.compare_computed import Decision, Pending, PendingPart, Setting
+from symlayout.proof.compare_computed import Decision, Pending, Setting
 from symlayout.proof.congruence import Congruence
 from symlayout.tensors.chain import Tensor
 
@@ -110,12 +110,12 @@ def _settled(decided: Callable[[], R]) -> R:
 
     A stack orders the pairs: each is decided after the pairs that it needs.  So deep graphs cause no deep recursion.
     """
-    waiting: list[Pending | PendingPart] = []
+    waiting: list[Pending] = []
     while True:
         try:
             if not waiting:
                 return decided()
             waiting[-1].decide()
             waiting.pop()
-        except (Pending, PendingPart) as pair:
+        except Pending as pair:
             waiting.append(pair)

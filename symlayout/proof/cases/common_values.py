@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent
 from symlayout.errors import InconclusiveError, ShapeError
-from symlayout.proof.cases.one_expression import Forms, Pairs, parts_of_one_expression
 from symlayout.proof.cases.read_element import OpenSign, Place, Stuck, read_element
+from symlayout.proof.classes import Classes, Pairs
 from symlayout.tensors.chain import Tensor
 
 Meeting = tuple[Place, Place, Pairs]
@@ -25,19 +25,20 @@ def share_operations(left: Tensor, right: Tensor) -> bool:
 
 
 def meetings(
-    sides: tuple[Tensor, Tensor], digits: Sequence[Extent], facts: Facts, forms: Forms, *, limit: int, shown: bool
+    sides: tuple[Tensor, Tensor], digits: Sequence[Extent], facts: Facts, *, limit: int, shown: bool
 ) -> list[Meeting]:
     """Return where the ways of both sides meet: two values that are the same operations of equal parts, if these are.
 
     Those with the fewest parts come first.  *facts* are added to; the other parameters are those of `read_element`.
     """
+    classes = Classes(exact=True)  # as a checker compares them
     ways = [way_of(side, digits, facts, number=k, limit=limit, shown=shown) for k, side in enumerate(sides)]
     found: list[Meeting] = []
     for a in ways[0]:
         for b in ways[1]:
             if a.node.declared is None or len(a.coords) != len(b.coords) or not are_one_place(a, b, facts):
                 continue
-            parts = parts_of_one_expression(a.node, b.node, forms)
+            parts = classes.parts(a.node, b.node)
             if parts is not None and not parts[0]:  # computed values need pairs of their own
                 found.append((a, b, parts[1]))
     return sorted(found, key=lambda meeting: len(meeting[2]))

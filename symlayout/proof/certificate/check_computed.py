@@ -14,7 +14,6 @@ from typing import Any
 
 from symlayout.algebra.facts import Facts
 from symlayout.errors import SymlayoutError
-from symlayout.proof.cases.one_expression import are_one_expression
 from symlayout.proof.certificate.checker import refusal
 from symlayout.proof.certificate.checker.all_ranks import check_product, check_shapes, seal_of
 from symlayout.proof.certificate.checker.elements import refusal_of_elements
@@ -31,6 +30,7 @@ from symlayout.proof.certificate.computed_claims import (
     laws_of_pairs,
     nodes_of,
 )
+from symlayout.proof.classes import are_one_expression
 from symlayout.proof.congruence import Pair, Way, any_order, matching, may_turn
 from symlayout.proof.decide_equal import dtype_of
 from symlayout.proof.idle_functions import without_idle_functions

@@ -87,11 +87,11 @@ class Claim:
         }
 
     def _case(self, case: Case, node: Tensor) -> dict[str, Any]:
-        axes = [TracedCoordinate(["axis", k]) for k in range(node.rank)]
+        axes = [TracedCoordinate(("axis", k)) for k in range(node.rank)]
 
         def data(value: Any) -> Any:
             return self._expression(
-                value.data if isinstance(value, TracedCoordinate) else ["extent", value], node.facts
+                value.data if isinstance(value, TracedCoordinate) else ("extent", value), node.facts
             )
 
         where = [] if case.where is None else case.where(*axes)
@@ -102,13 +102,13 @@ class Claim:
             "fill": None if case.fill is None else fill_text(case.fill.value, self.dtype),
         }
 
-    def _expression(self, data: list[Any], facts: Facts) -> list[Any]:
+    def _expression(self, data: tuple[Any, ...], facts: Facts) -> list[Any]:
         if data[0] == "axis":
-            return data
+            return list(data)
         if data[0] == "extent":
             return ["extent", self._extent(data[1], facts)]
         if data[0] == "entry":
-            return ["entry", data[1], self._expression(data[2], facts)]
+            return ["entry", list(data[1]), self._expression(data[2], facts)]
         return [data[0], *(self._expression(part, facts) for part in data[1:])]
 
     def _extent(self, e: Extent, facts: Facts) -> Any:
@@ -142,12 +142,12 @@ class TracedCoordinate(Arithmetic):
 
     __slots__ = ("data",)
 
-    def __init__(self, data: list[Any]) -> None:
+    def __init__(self, data: tuple[Any, ...]) -> None:
         self.data = data
 
     def _with(self, operator: str, other: Any, *, swapped: bool = False) -> TracedCoordinate:
-        operand = other.data if isinstance(other, TracedCoordinate) else ["extent", other]
-        return TracedCoordinate([operator, operand, self.data] if swapped else [operator, self.data, operand])
+        operand = other.data if isinstance(other, TracedCoordinate) else ("extent", other)
+        return TracedCoordinate((operator, operand, self.data) if swapped else (operator, self.data, operand))
 
     def __add__(self, other: Any) -> TracedCoordinate:
         return self._with("+", other)
@@ -175,4 +175,4 @@ class TracedCoordinate(Arithmetic):
 
     def entry_of(self, table: Any) -> TracedCoordinate:
         """Return the entry of a `Table` at this coordinate."""
-        return TracedCoordinate(["entry", list(table.values), self.data])
+        return TracedCoordinate(("entry", tuple(table.values), self.data))

@@ -15,7 +15,6 @@ from typing import Any
 from symlayout.algebra.facts import Facts
 from symlayout.budgets import limits
 from symlayout.errors import InconclusiveError
-from symlayout.proof.cases.one_expression import are_one_expression
 from symlayout.proof.certificate.checker.schema import sealed
 from symlayout.proof.certificate.computed_claims import (
     ClaimText,
@@ -25,6 +24,7 @@ from symlayout.proof.certificate.computed_claims import (
     nodes_of,
 )
 from symlayout.proof.certificate.write import certify
+from symlayout.proof.classes import are_one_expression
 from symlayout.proof.congruence import Congruence
 from symlayout.proof.decide_equal import attempt
 from symlayout.proof.rewritings import FORMS, OUTERMOST, Form, RewrittenSides, rewritten
