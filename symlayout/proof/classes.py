@@ -24,7 +24,7 @@ Order = tuple[int, ...]
 Pairs = list[tuple[Tensor, Tensor]]
 
 
-class Place(NamedTuple):
+class Member(NamedTuple):
     """Where a value stands in the table: axis ``order[k]`` of the value is axis ``k`` of its root.
 
     *swapped* says that the operands of its function changed places.
@@ -56,29 +56,29 @@ class Classes:
     """
 
     exact: bool = False
-    _places: dict[Tensor, Place] = field(default_factory=dict)
+    _members: dict[Tensor, Member] = field(default_factory=dict)
     _maps: dict[Tensor, list[_Map] | None] = field(default_factory=dict)
     _roots: dict[Hashable, int] = field(default_factory=dict)
     _constants: dict[Hashable, list[np.ndarray[Any, Any]]] = field(default_factory=dict)
 
     def are_one(self, a: Tensor, b: Tensor) -> bool:
         """Return whether both values are one, each element that of the same coordinate."""
-        return a is b or self.place(a)[:2] == self.place(b)[:2]
+        return a is b or self.member(a)[:2] == self.member(b)[:2]
 
     def order_of(self, a: Tensor, b: Tensor) -> Order | None:
         """Return for each axis of *b* the same axis of *a*; None if they are not one value in two orders."""
-        one, other = self.place(a), self.place(b)
+        one, other = self.member(a), self.member(b)
         return None if one.root != other.root else tuple(one.order[other.order.index(k)] for k in range(b.rank))
 
     def are_swapped(self, a: Tensor, b: Tensor) -> bool:
         """Return whether one of two computed values of one root reads its operands in the other order."""
-        return self.place(a).swapped != self.place(b).swapped
+        return self.member(a).swapped != self.member(b).swapped
 
     def leaves(self, left: Tensor, right: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
         """Yield the pairs of different computed values of one root that both sides read."""
         computed = [[t for t in side.leaves_read() if t.body is not None] for side in (left, right)]
         for a, b in product(*computed):
-            if a.key != b.key and self.place(a).root == self.place(b).root:
+            if a.key != b.key and self.member(a).root == self.member(b).root:
                 yield a, b
 
     def parts(self, left: Tensor, right: Tensor) -> tuple[Pairs, Pairs] | None:
@@ -114,46 +114,46 @@ class Classes:
 
     # ------------------------------------------------------------------ how values enter
 
-    def place(self, t: Tensor) -> Place:
+    def member(self, t: Tensor) -> Member:
         """Return where a value stands in the table."""
         waiting = [t]
         while waiting:
             node = waiting[-1]
-            if node in self._places:
+            if node in self._members:
                 waiting.pop()
-            elif missing := [x for x in self._made_of(node) if x not in self._places]:
+            elif missing := [x for x in self._made_of(node) if x not in self._members]:
                 waiting += missing
             else:
-                self._places[node] = self._found(node)
-        return self._places[t]
+                self._members[node] = self._found(node)
+        return self._members[t]
 
     def _made_of(self, t: Tensor) -> tuple[Tensor, ...]:
         return () if t.body is not None and (self.exact or t.body.random) else t.inputs
 
-    def _found(self, t: Tensor) -> Place:
+    def _found(self, t: Tensor) -> Member:
         if t.declared is not None:
             return self._of_movement(t)
         axes = tuple(range(t.rank))
         if t.values is not None:
-            return Place(self._root(("constant", *self._bits(t.values))), axes)
+            return Member(self._root(("constant", *self._bits(t.values))), axes)
         if t.body is None or self.exact or t.body.random:
-            return Place(self._root(("input", t.key, t.extents)), axes)
+            return Member(self._root(("input", t.key, t.extents)), axes)
         return self._of_computed(t)
 
     def _root(self, key: Hashable) -> int:
         return self._roots.setdefault(key, len(self._roots))
 
-    def _of_movement(self, t: Tensor) -> Place:
+    def _of_movement(self, t: Tensor) -> Member:
         maps, axes = self._map_of(t), tuple(range(t.rank))
         if maps is None:  # an undetermined element equals no other
-            return Place(self._root(("undetermined", len(self._roots))), axes)
-        reads = [self._places[t.inputs[m.source]] for m in maps]
+            return Member(self._root(("undetermined", len(self._roots))), axes)
+        reads = [self._members[t.inputs[m.source]] for m in maps]
         if self.exact:
-            inputs = tuple(self._places[x].root for x in t.inputs)
-            return Place(self._root(("moved", t.extents, tuple(maps), inputs)), axes)
+            inputs = tuple(self._members[x].root for x in t.inputs)
+            return Member(self._root(("moved", t.extents, tuple(maps), inputs)), axes)
         coords = [tuple(m.coords[k] for k in read.order) for m, read in zip(maps, reads, strict=True)]
         if _is_transpose(t, maps):
-            return Place(reads[0].root, tuple(axis for _, axis in coords[0]))
+            return Member(reads[0].root, tuple(axis for _, axis in coords[0]))
         met = chain.from_iterable((c, m.windows) for m, c in zip(maps, coords, strict=True))
         order = tuple(dict.fromkeys((*_axes(met), *axes)))
         names = {axis: k for k, axis in enumerate(order)}
@@ -161,23 +161,23 @@ class Classes:
             (read.root, _renamed(m.windows, names), _renamed(c, names), m.fill)
             for m, c, read in zip(maps, coords, reads, strict=True)
         )
-        return Place(self._root(("moved", tuple(t.extents[k] for k in order), cases)), order)
+        return Member(self._root(("moved", tuple(t.extents[k] for k in order), cases)), order)
 
-    def _of_computed(self, t: Tensor) -> Place:
+    def _of_computed(self, t: Tensor) -> Member:
         assert t.body is not None
         first: tuple[Hashable, Order] | None = None
         for swapped in (False, True)[: 1 + (t.body.symmetric and len(t.inputs) == 2)]:
-            views = [self._places[v] for v in (t.inputs[::-1] if swapped else t.inputs)]
+            views = [self._members[v] for v in (t.inputs[::-1] if swapped else t.inputs)]
             met = [axis for view in views for axis in view.order if axis < t.batch]
             order = tuple(dict.fromkeys((*met, *range(t.rank))))
             names = {axis: k for k, axis in enumerate(order[: t.batch])}
             read = tuple((view.root, tuple(names.get(axis, axis) for axis in view.order)) for view in views)
             key = "computed", t.body, t.dtype, t.batch, tuple(t.extents[k] for k in order), read
             if key in self._roots:
-                return Place(self._roots[key], order, swapped)
+                return Member(self._roots[key], order, swapped)
             first = first or (key, order)
         assert first is not None
-        return Place(self._root(first[0]), first[1])
+        return Member(self._root(first[0]), first[1])
 
     def _bits(self, values: np.ndarray[Any, Any]) -> tuple[Hashable, int]:
         """Return what constants share only if their types, shapes and bits are equal."""

@@ -18,12 +18,12 @@ from symlayout.algebra.polynomial import Extent, product
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.proof.cases.case_tree import Met, Tree
 from symlayout.proof.cases.common_values import meetings, share_operations, way_of
+from symlayout.proof.cases.compare_constants import near_elements
 from symlayout.proof.cases.compare_reads import ReadDecision
 from symlayout.proof.cases.constant_reads import ConstantReads
 from symlayout.proof.cases.read_element import OpenSign, SideRead, Stuck, case_that_applies
 from symlayout.proof.cases.turned_signs import are_products_of_one_sign, differ_by_no_sign
 from symlayout.proof.classes import Pairs
-from symlayout.proof.compare_constants import near_elements
 from symlayout.proof.congruence import (
     Congruence,
     Pair,

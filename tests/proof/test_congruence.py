@@ -10,8 +10,8 @@ import pytest
 import symlayout as sl
 from symlayout.declare import Fill, Operand
 from symlayout.proof import attempts, decide_equal
+from symlayout.proof.cases.compare_constants import same_elements
 from symlayout.proof.cases.split_cases import CaseDecision
-from symlayout.proof.compare_constants import same_elements
 from symlayout.proof.congruence import Way, equal
 from tests.tensors.depthwise import depthwise, sum_of_products
 

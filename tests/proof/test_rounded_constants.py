@@ -11,7 +11,7 @@ from onnx import NodeProto
 from onnx.numpy_helper import from_array
 
 import symlayout as sl
-from symlayout.proof.compare_constants import near_elements
+from symlayout.proof.cases.compare_constants import near_elements
 from tests.support.onnx_writer import model, node, value_info
 
 FOLD = ("fold-batchnorm",)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent
-from symlayout.proof.compare_constants import EqualElements
+from symlayout.proof.cases.compare_constants import EqualElements
 from symlayout.tensors.chain import Tensor
 
 

@@ -13,9 +13,9 @@ from symlayout.algebra.facts import Facts
 from symlayout.algebra.floor_normal_form import axis_digits
 from symlayout.algebra.polynomial import Extent
 from symlayout.proof.cases.case_tree import Agreed, Tree
+from symlayout.proof.cases.compare_constants import EqualElements, same_elements
 from symlayout.proof.cases.read_element import OpenSign, SideRead, Stuck, read_element
 from symlayout.proof.cases.split_cases import MOST_READINGS, CaseDecision
-from symlayout.proof.compare_constants import EqualElements, same_elements
 from symlayout.proof.congruence import equal
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.element_types import same_fill

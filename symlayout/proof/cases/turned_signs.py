@@ -17,8 +17,8 @@ import numpy as np
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent
 from symlayout.errors import InconclusiveError
+from symlayout.proof.cases.compare_constants import elements_at, same_elements
 from symlayout.proof.cases.read_element import SideRead
-from symlayout.proof.compare_constants import elements_at, same_elements
 from symlayout.proof.forms.coefficients import Rounding
 from symlayout.proof.forms.real_forms import Atom, Atoms, Form
 from symlayout.tensors.chain import Tensor

@@ -15,6 +15,7 @@ from symlayout.budgets import limits
 from symlayout.errors import InconclusiveError
 from symlayout.proof.cases.case_tree import Agreed, Chosen, Masked, Met, Split, Tree
 from symlayout.proof.cases.common_values import share_operations
+from symlayout.proof.cases.compare_constants import EqualElements
 from symlayout.proof.cases.one_case import show_map
 from symlayout.proof.certificate.checker import Refused, refusal, seal
 from symlayout.proof.certificate.checker.blocks import budget, check_end
@@ -23,7 +24,6 @@ from symlayout.proof.certificate.checker.readings import SIDES, check_given, rea
 from symlayout.proof.certificate.checker.schema import size
 from symlayout.proof.certificate.claim import Claim
 from symlayout.proof.certificate.logged_facts import Recorder, data_of
-from symlayout.proof.compare_constants import EqualElements
 from symlayout.proof.decide_equal import agree
 from symlayout.tensors.chain import Tensor
 

@@ -22,9 +22,9 @@ from symlayout.algebra.floor_normal_form import digit_name
 from symlayout.algebra.polynomial import Extent, names_of, symbol
 from symlayout.compute.elementwise import broadcast_jointly
 from symlayout.errors import InconclusiveError
+from symlayout.proof.cases.compare_constants import elements_at
 from symlayout.proof.cases.read_element import SideRead
 from symlayout.proof.classes import are_one_expression
-from symlayout.proof.compare_constants import elements_at
 from symlayout.proof.congruence import equal
 from symlayout.proof.forms.coefficients import Coefficient, Rounding
 from symlayout.proof.forms.embedded_sums import have_other_boxes, with_larger_boxes

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import symlayout as sl
-from symlayout.proof.compare_constants import near_elements, same_elements
+from symlayout.proof.cases.compare_constants import near_elements, same_elements
 
 EXTENTS = (2, 3, 2)
 PLACES = [(0, 1), (1, 2), (0, 0), (2, 1), (0, None), (None, None)]  # the symbols that index both axes; None is 0
