@@ -10,9 +10,9 @@ Both sides of a claim then have their functions outermost, and are compared whol
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from symlayout.compute.gather import selected
 from symlayout.errors import ShapeError
@@ -48,34 +48,75 @@ def pulled(ts: Sequence[Tensor]) -> tuple[list[Tensor], dict[str, str]]:
     """
     pull = _Pull()
     try:
-        return pull.out_of(tuple(ts)), pull.old
+        return pull.run(tuple(ts)), pull.old
     except _TooManyError:
         return list(ts), {}
 
 
+_Row = tuple[Tensor, ...]
+"""Tensors that correspond to each other."""
+
+T = TypeVar("T")
+_Walk = Generator[_Row, Any, T]
+"""A part of the walk: it yields rows, and is sent them with their functions outermost."""
+
+
 class _Pull:
-    """One walk over tensors that correspond to each other."""
+    """One walk over tensors that correspond to each other.
+
+    Its parts are generators, which a stack holds, so that deep graphs cause no deep recursion.
+    """
 
     def __init__(self) -> None:
         self.old: dict[str, str] = {}
         self._made: dict[tuple[int, ...], list[Tensor]] = {}
-        self._kept: list[tuple[Tensor, ...]] = []  # whose ids are in use
+        self._kept: list[_Row] = []  # whose ids are in use
+        self._begun = 0  # functions that are pulled out of movement
 
-    def out_of(self, ts: tuple[Tensor, ...]) -> list[Tensor]:
+    def run(self, ts: _Row) -> list[Tensor]:
         """Return the tensors with their functions outermost."""
-        key = tuple(map(id, ts))
-        if key not in self._made:
-            self._kept.append(ts)
-            if all(map(_moves_values, ts)) and not any(map(fills_of, ts)):
-                self._made[key] = self._outermost(ts)
+        waiting: list[tuple[tuple[int, ...], _Walk[list[Tensor]]]] = []
+        made = self._begun_or_made(ts, waiting)
+        while waiting:
+            key, walk = waiting[-1]
+            try:
+                row = walk.send(made)
+            except StopIteration as end:
+                waiting.pop()
+                made = self._made[key] = end.value
             else:
-                made = self._out_of_fills(ts[0]) if len(ts) == 1 else None
-                self._made[key] = self._within(ts) if made is None else [made]
-            if len(ts) == 1 and (chosen := self._out_of_choice(self._made[key][0])) is not None:
-                self._made[key] = [chosen]
-        return self._made[key]
+                made = self._begun_or_made(row, waiting)
+        assert made is not None
+        return made
 
-    def _out_of_fills(self, t: Tensor) -> Tensor | None:
+    def _begun_or_made(
+        self, row: _Row, waiting: list[tuple[tuple[int, ...], _Walk[list[Tensor]]]]
+    ) -> list[Tensor] | None:
+        """Return what is made of a row; None if its walk is put on the stack, which begins when it is sent that."""
+        key = tuple(map(id, row))
+        if key not in self._made:
+            self._kept.append(row)
+            waiting.append((key, self._out_of(row)))
+        return self._made.get(key)
+
+    def _out_of(self, ts: _Row) -> _Walk[list[Tensor]]:
+        """Return the tensors with their functions outermost."""
+        if all(map(_moves_values, ts)) and not any(map(fills_of, ts)):
+            made = yield from self._outermost(ts)
+        else:
+            found = (yield from self._out_of_fills(ts[0])) if len(ts) == 1 else None
+            made = (yield from self._within(ts)) if found is None else [found]
+        if len(ts) == 1 and (chosen := self._out_of_choice(made[0])) is not None:
+            return [chosen]
+        return made
+
+    def _begin(self, functions: int) -> None:
+        """Count functions that are pulled out; each makes a value."""
+        self._begun += functions
+        if self._begun > MOST_VALUES:
+            raise _TooManyError
+
+    def _out_of_fills(self, t: Tensor) -> _Walk[Tensor | None]:
         """Return *t*, whose movement has fills, with its function outermost; None if that does not make these fills."""
         if not _moves_values(t):
             return None
@@ -86,34 +127,38 @@ class _Pull:
         found = fills_of_operands(body, operands, fills_of(t), t.dtype)
         if found is None:
             return None
+        self._begin(1)
         views = []
         for views_of_one, fills in zip(operands, found, strict=True):
             view = constant_of_shape(views_of_one, t)
             if view is None:
                 sources = {x.key: v for x, v in zip(leaves, views_of_one, strict=True)}
-                (view,) = self.out_of((moved(t, sources, leaves[0].batch, fills),))
+                (view,) = yield (moved(t, sources, leaves[0].batch, fills),)
             views.append(view)
         return self._computed(leaves[0], views, t.rank)
 
-    def _outermost(self, ts: tuple[Tensor, ...]) -> list[Tensor]:
+    def _outermost(self, ts: _Row) -> _Walk[list[Tensor]]:
+        self._begin(len(ts))
         leaves = [read_leaves(t) for t in ts]
         views = []
         for k in range(len(leaves[0][0].inputs)):
             there = [
                 moved(t, {x.key: x.inputs[k] for x in own}, own[0].batch) for t, own in zip(ts, leaves, strict=True)
             ]
-            views.append(self.out_of(tuple(there)))
+            views.append((yield tuple(there)))
         return [
             self._computed(own[0], [view[j] for view in views], t.rank)
             for j, (t, own) in enumerate(zip(ts, leaves, strict=True))
         ]
 
-    def _within(self, ts: tuple[Tensor, ...]) -> list[Tensor]:
+    def _within(self, ts: _Row) -> _Walk[list[Tensor]]:
         """Return the last steps of the tensors again, on inputs with their functions outermost."""
         first = ts[0]
         if not all(t.inputs and len(t.inputs) == len(first.inputs) and t.body == first.body for t in ts):
             return list(ts)
-        columns = [self.out_of(column) for column in zip(*(t.inputs for t in ts), strict=True)]
+        columns = []
+        for column in zip(*(t.inputs for t in ts), strict=True):
+            columns.append((yield column))
         return [self._again(t, [column[j] for column in columns]) for j, t in enumerate(ts)]
 
     def _out_of_choice(self, t: Tensor) -> Tensor | None:

@@ -94,3 +94,12 @@ def test_a_convolution_is_pulled_out_of_the_windows_of_a_pool() -> None:
     rng = np.random.default_rng(0)
     arrays = [rng.normal(size=shape).astype("float32") for shape in ((1, 2, 6, 6), (3, 2, 3, 3))]
     assert np.array_equal(sl.interpret(new, *arrays), sl.interpret(t, *arrays))
+
+
+def test_a_deep_chain_is_walked_without_recursion() -> None:
+    t = x
+    for _ in range(600):
+        t = o.softmax(sl.transpose(t), axis=0)
+    (same,), old = pulled([t])
+    assert same is t
+    assert not old
