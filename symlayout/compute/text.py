@@ -16,7 +16,7 @@ Axes = tuple[int, ...]
 def matches(x: Array, pattern: str) -> Array:
     """Return whether texts match a regular expression from their first to their last character."""
     compiled = re.compile(pattern)
-    return np.array([compiled.fullmatch(str(t)) is not None for t in x.flat], bool).reshape(x.shape)
+    return np.array([compiled.fullmatch(str(t)) is not None for t in x.reshape(-1)], bool).reshape(x.shape)
 
 
 def _without_accents(text: str) -> str:
@@ -47,7 +47,7 @@ def normalized_text(x: Array, axes: Axes, case: str, sensitive: bool, stopwords:
 
 
 def _pieces(x: Array, delimiter: str, limit: int | None) -> list[list[str]]:
-    return [str(text).split(delimiter or None, -1 if limit is None else limit) for text in x.flat]
+    return [str(text).split(delimiter or None, -1 if limit is None else limit) for text in x.reshape(-1)]
 
 
 def split_text(x: Array, axes: Axes, delimiter: str, limit: int | None) -> Array:

@@ -144,6 +144,14 @@ def constant(name: str, value: Any) -> int:
     return constants(name, [value])[0]
 
 
+def number(name: str, value: Any) -> float:
+    """Return one number, which may be written as text; ``attr_dtype`` for anything else."""
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise ShapeError(f"{name} is {shown(value)}, no number", "attr_dtype") from None
+
+
 def flag(name: str, value: Any) -> bool:
     """Return a truth value, which may be written as 0 or 1; ``attr_dtype`` for anything else.
 

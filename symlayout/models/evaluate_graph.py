@@ -24,7 +24,7 @@ from symlayout.maps.runtime_rounding import depends_on_runtime, has_fractions, l
 from symlayout.models.arithmetic.choices import is_open
 from symlayout.models.arithmetic.real_arithmetic import Real
 from symlayout.models.arithmetic.shape_arithmetic import REAL_OPS, ShapeNodes
-from symlayout.models.arithmetic.shape_arrays import NotComputedError
+from symlayout.models.arithmetic.shape_arrays import NotComputedError, is_small
 from symlayout.models.model import Items, Unshaped, Value, constant_tensor
 from symlayout.models.model_file import MAX_CONSTANT
 from symlayout.models.opaque import DimPlace, OutputType, numbers_of_dims, opaque
@@ -163,7 +163,9 @@ class Evaluation:
         return self.tensor(value, name)
 
     def _of_dims(self, value: np.ndarray[Any, Any]) -> Tensor:
-        symbols = list(dict.fromkeys(s for e in value.flat for s in sorted(getattr(e, "free_symbols", ()), key=str)))
+        symbols = list(
+            dict.fromkeys(s for e in value.reshape(-1) for s in sorted(getattr(e, "free_symbols", ()), key=str))
+        )
         views: list[Tensor] = []
         places = []
         for s in symbols:
@@ -216,7 +218,7 @@ class Evaluation:
                 source.dtype if isinstance(source, np.ndarray) and source.dtype != object else self._noted_type(source)
             )
         for value in made:
-            if not any(type(n) is bool for n in value.flat):
+            if not any(type(n) is bool for n in value.reshape(-1)):
                 self.note_type(value, dtype)
 
     # ------------------------------------------------------------------ operations
@@ -240,7 +242,7 @@ class Evaluation:
         self, op: str, inputs: Sequence[Value | None], attributes: Mapping[str, Any], where: str
     ) -> list[Value] | None:
         """Return the outputs of an operation on arrays, or on a shape; None if that is not possible."""
-        if any(isinstance(v, np.ndarray) and v.size > MAX_CONSTANT for v in inputs):
+        if any(isinstance(v, np.ndarray) and not is_small(v) for v in inputs):
             return None
         if any(isinstance(v, Unshaped | Items) for v in inputs):
             return None
@@ -294,7 +296,7 @@ class Evaluation:
             if id(value) in self._reals:
                 return self._reals[id(value)][1]
             value = value.values
-        return value if isinstance(value, np.ndarray) and value.size <= MAX_CONSTANT else None
+        return value if isinstance(value, np.ndarray) and is_small(value) else None
 
     def whole_number(self, number: np.ndarray[Any, Any]) -> Any:
         """Return the integer or expression that a number, an expression or a `Real` stands for; None if it is none."""
@@ -344,7 +346,7 @@ class Evaluation:
         made = self.shapes.choices(op, given, attributes, where)
         if made is None or not isinstance(results[0], Tensor):
             return results
-        if not is_open(made.flat):
+        if not is_open(made.reshape(-1)):
             return [made]
         self._choices[id(results[0])] = results[0], made
         return results
@@ -424,7 +426,7 @@ class Evaluation:
         results = list(result) if isinstance(result, list | tuple) else [result]
         given = {name for v in inputs if isinstance(v, Tensor) for name in v.facts.dims}
         shapes = [v for v in inputs if isinstance(v, np.ndarray) and v.dtype == object]
-        read = {s.name for v in shapes for e in v.flat for s in getattr(e, "free_symbols", ())}
+        read = {s.name for v in shapes for e in v.reshape(-1) for s in getattr(e, "free_symbols", ())}
         given |= read.union(*(self._places[name][0].facts.dims for name in read if name in self._places))
         if later or any(isinstance(t, Tensor) and not t.facts.dims.keys() <= given for t in results):
             # An extent depends on data: its dim has to be one for all values that are computed alike.
@@ -478,7 +480,7 @@ class Evaluation:
             if isinstance(v, np.ndarray)
             and v.dtype == object
             and kind != (self._noted_type(v) or np.int64)
-            and all(type(n) is not bool for n in v.flat)
+            and all(type(n) is not bool for n in v.reshape(-1))
             else v
             for v in inputs
         ]
@@ -557,7 +559,7 @@ _OF_ONE_TYPE = frozenset(
 
 def has_expressions(value: np.ndarray[Any, Any]) -> bool:
     """Return whether an array holds expressions in dims."""
-    return value.dtype == object and any(hasattr(e, "free_symbols") for e in value.flat)
+    return value.dtype == object and any(hasattr(e, "free_symbols") for e in value.reshape(-1))
 
 
 def _is_small_constant(value: Value) -> bool:

@@ -255,7 +255,7 @@ class OnnxEvaluation(Evaluation):
     def _filled(self, node: ModelNode, inputs: list[Value | None]) -> list[Value] | None:
         """Return the value of a ConstantOfShape whose shape holds expressions: one element, broadcast."""
         shape = inputs[0] if inputs else None
-        if not isinstance(shape, np.ndarray) or not any(hasattr(n, "free_symbols") for n in shape.flat):
+        if not isinstance(shape, np.ndarray) or not any(hasattr(n, "free_symbols") for n in shape.reshape(-1)):
             return None
         value = self._attributes(node).get("value", np.zeros(1, np.float32))
         return self.declared(["onnx:Expand"], [np.asarray(value).reshape(()), shape], {}, str(node))

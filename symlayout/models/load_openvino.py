@@ -176,7 +176,7 @@ def _of_stated_type(value: Value | None, layer: Layer, number: int) -> Value | N
     dtype = openvino_ir.dtype_of(layer.stated[number][1])
     if not isinstance(value, np.ndarray) or layer.type == "Const" or dtype is None or dtype.kind not in "iu":
         return value
-    if dtype == value.dtype or not all(isinstance(n, (int, np.integer)) for n in value.flat):
+    if dtype == value.dtype or not all(isinstance(n, (int, np.integer)) for n in value.reshape(-1)):
         return value
     made = value.astype(dtype)
     return made if np.array_equal(made, value) else value

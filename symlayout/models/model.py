@@ -357,8 +357,8 @@ def constant_tensor(array: np.ndarray[Any, Any], name: str = "constant", roundin
         The array holds expressions.
     """
     if array.dtype == object:
-        if any(type(n) not in (int, bool) for n in array.flat):
+        if any(type(n) not in (int, bool) for n in array.reshape(-1)):
             raise FormatError(f"{shortened(name)!r} holds expressions in dims")
-        kind = bool if array.size and all(type(n) is bool for n in array.flat) else np.int64
+        kind = bool if array.size and all(type(n) is bool for n in array.reshape(-1)) else np.int64
         array = array.astype(kind)
     return constant(array, name, rounding=rounding)

@@ -218,7 +218,7 @@ def numbers_of_dims(values: np.ndarray[Any, Any], views: Sequence[Tensor], place
     """
     names = {p.dim: symbol_of(Dim(f"extent_{k}")) for k, p in enumerate(places)}
     attributes = (
-        ("values", tuple(e if isinstance(e, int) else e.xreplace(names) for e in values.flat)),
+        ("values", tuple(e if isinstance(e, int) else e.xreplace(names) for e in values.reshape(-1))),
         ("shape", values.shape),
         ("places", tuple(replace(p, dim=names[p.dim]) for p in places)),
     )

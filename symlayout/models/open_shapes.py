@@ -143,7 +143,7 @@ class ElementsReadLater:
             return
         count = len(inputs) if op == "Concat" else 1
         data = [self._seen(v) for v in inputs[:count]]
-        if not data or any(a is None for a in data) or not any(n is not None for a in data for n in a.flat):  # type: ignore[union-attr]
+        if not data or any(a is None for a in data) or not any(n is not None for a in data for n in a.reshape(-1)):  # type: ignore[union-attr]
             return
         if op == "Cast":
             source = inputs[0].dtype

@@ -19,7 +19,7 @@ def uniform(a: np.ndarray[Any, Any]) -> Any:
     if not a.size:
         return None
     bits = as_bits(a)
-    return a.flat[0] if bool((bits == bits.flat[0]).all()) else None
+    return a.reshape(-1)[0] if bool((bits == bits.reshape(-1)[0]).all()) else None
 
 
 def as_bits(a: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

@@ -305,3 +305,11 @@ def test_a_quotient_is_exact_beside_a_copied_extent(tmp_path: Path) -> None:
     y = loaded(tmp_path, *nodes, constants=ZERO, x=value_info("x", ("N", "C", "H", 5)))
     assert str(y.requires) == "(Eq(Mod(H, 2), 0),)"
     assert str(y.shape) == "(N, C, H/2, 2, 5)"
+
+
+def test_numbers_with_more_axes_than_numpy_broadcasts_have_a_shape(tmp_path: Path) -> None:
+    shape = [1] * 31 + [2, 1]
+    nodes = [node("Shape", "x", "s"), node("Reshape", "s,t", "r"), node("Add", "r,r", "y")]
+    x = value_info("x", ("N", "C"))
+    (y,) = load(tmp_path, model(nodes, [x], constants=[tensor(shape, name="t")])).values()
+    assert list(y.shape) == shape

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from symlayout.models.hardened_xml import MAX_BYTES, MAX_DEPTH, MAX_ELEMENTS
 from symlayout.models.read_model import load
 from symlayout.proof.verdict import Verdict
 from tests.models.openvino_files import GOOD, changed, edge, extended, write
+from tests.support.paths import ROOT
 from tests.support.steps import STEPS, counted
 
 LAUGHS = (
@@ -260,3 +262,14 @@ def test_other_formats_pipes_and_folders_are_refused(tmp_path: Path) -> None:
     for name in ("folder.xml", "pipe.xml"):
         with pytest.raises(FormatError, match="is not a regular file"):
             load(tmp_path / name)
+
+
+@pytest.mark.parametrize("text", ["", "six", "1e"])
+def test_an_attribute_that_is_no_number_is_refused(tmp_path: Path, text: str) -> None:
+    files = ROOT / "tests" / "models" / "exported"
+    xml = (files / "mobilenet_v10.xml").read_text(encoding="utf-8")
+    path = tmp_path / "model.xml"
+    path.write_text(xml.replace('min="0"', f'min="{text}"'), "utf-8")
+    shutil.copy(files / "mobilenet_v10.bin", tmp_path / "model.bin")
+    with pytest.raises(ShapeError, match=f"min is {text!r}, no number"):
+        sl.read_model(path)

@@ -211,7 +211,7 @@ def is_known(value: Any) -> bool:
 
 
 def _is_text(array: np.ndarray[Any, Any]) -> bool:
-    return all(isinstance(v, (str, bytes)) for v in array.flat)
+    return all(isinstance(v, (str, bytes)) for v in array.reshape(-1))
 
 
 def _converting(

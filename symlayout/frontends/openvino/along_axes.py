@@ -96,7 +96,9 @@ def _normalized(data: Tensor, axes: list[int], variance: Any, eps: float, inside
 def mvn(data: Tensor, axes: Any, normalize_variance: Any, eps: float, eps_mode: str) -> Tensor:
     """Return *data* minus its mean along *axes*, divided by its deviation."""
     mode = attributes.choice("eps_mode", str(eps_mode).upper(), ("INSIDE_SQRT", "OUTSIDE_SQRT"))
-    return _normalized(data, _axes(data, axes), normalize_variance, float(eps), mode == "INSIDE_SQRT")
+    return _normalized(
+        data, _axes(data, axes), normalize_variance, attributes.number("eps", eps), mode == "INSIDE_SQRT"
+    )
 
 
 @operator("openvino:MVN-1", example=("N, C, H, W", "", "(N, C, H, W)"), kinds="rank, attr_dtype", about=_ABOUT)
@@ -104,7 +106,7 @@ def mvn_1(data: Tensor, across_channels: Any = False, normalize_variance: Any = 
     """Return *data* minus its mean over the spatial axes, divided by its deviation."""
     rank = require_rank("MVN-1", data, 3)
     first = 1 if attributes.flag("across_channels", across_channels) else 2
-    return _normalized(data, list(range(first, rank)), normalize_variance, float(eps), inside=True)
+    return _normalized(data, list(range(first, rank)), normalize_variance, attributes.number("eps", eps), inside=True)
 
 
 @operator(
@@ -114,7 +116,7 @@ def mvn_1(data: Tensor, across_channels: Any = False, normalize_variance: Any = 
 def normalize_l2(data: Tensor, axes: Any, eps: float, eps_mode: str) -> Tensor:
     """Return *data* divided by the root of the sum of squares along *axes*."""
     mode = attributes.choice("eps_mode", eps_mode, ("add", "max"))
-    given = (("epsilon", float(eps)), ("added", mode == "add"))
+    given = (("epsilon", attributes.number("eps", eps)), ("added", mode == "add"))
     return along_axis.along(data, _axes(data, axes), normalization.length_normalized, given)
 
 
@@ -126,7 +128,7 @@ def batch_norm_inference(
     data: Tensor, gamma: Tensor, beta: Tensor, mean: Tensor, variance: Tensor, epsilon: float
 ) -> Tensor:
     """Return *data* minus a mean for each channel, divided by the deviation; *gamma* and *beta* are applied after."""
-    return normalization.batch_norm(data, gamma, beta, mean, variance, float(epsilon))
+    return normalization.batch_norm(data, gamma, beta, mean, variance, attributes.number("epsilon", epsilon))
 
 
 @operator(
@@ -146,7 +148,7 @@ def batch_norm_inference_1(
 )  # fmt: skip
 def group_normalization(data: Tensor, scale: Tensor, bias: Tensor, num_groups: Any, epsilon: float) -> Tensor:
     """Return each group of channels minus its mean, divided by its deviation; then *scale* and *bias* by channel."""
-    made: Tensor = onnx.group_normalization(data, scale, bias, num_groups, float(epsilon))
+    made: Tensor = onnx.group_normalization(data, scale, bias, num_groups, attributes.number("epsilon", epsilon))
     return made
 
 
@@ -158,7 +160,13 @@ def lrn(data: Tensor, axes: Any, alpha: float, beta: float, bias: float, size: A
     """Return elements divided by a power of the sum of squares of the channels around them."""
     if _axes(data, axes) != [1]:
         raise NotDeclaredError("LRN-1 adds squares of elements of other axes than the channels")
-    made: Tensor = onnx.lrn(data, attributes.constant("size", size), float(alpha), float(beta), float(bias))
+    made: Tensor = onnx.lrn(
+        data,
+        attributes.constant("size", size),
+        attributes.number("alpha", alpha),
+        attributes.number("beta", beta),
+        attributes.number("bias", bias),
+    )
     return made
 
 
@@ -166,7 +174,7 @@ def lrn(data: Tensor, axes: Any, alpha: float, beta: float, bias: float, size: A
 def grn(data: Tensor, bias: float) -> Tensor:
     """Return *data* divided by the root of the sum of squares of its channels plus *bias*."""
     require_rank("GRN-1", data, 2)
-    given = (("epsilon", float(bias)), ("added", True))
+    given = (("epsilon", attributes.number("bias", bias)), ("added", True))
     return along_axis.along(data, [1], normalization.length_normalized, given)
 
 

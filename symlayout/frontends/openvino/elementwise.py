@@ -87,7 +87,7 @@ def _infinite(x: Tensor, detect_negative: Any, detect_positive: Any) -> Tensor:
 
 
 def _clamped(x: Tensor, min: float, max: float) -> Tensor:
-    low, high = float(min), float(max)
+    low, high = attributes.number("min", min), attributes.number("max", max)
     if x.dtype is not None and x.dtype.kind in "iu":
         limits = np.iinfo(x.dtype)
         low = math.ceil(low) if low > limits.min else limits.min

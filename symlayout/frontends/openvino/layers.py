@@ -52,7 +52,7 @@ def _layer(cell: str, xs: list[Tensor], last: bool, hidden: Any, direction: str,
     size = attributes.scalar("hidden_size", hidden, 1)
     mode = attributes.choice("direction", direction, ("forward", "reverse", "bidirectional"))
     require_rank(cell, xs[0], 2 if last else 3, 2 if last else 3)
-    clip = float(given.get("clip") or 0)
+    clip = attributes.number("clip", given.get("clip") or 0)
     names = _texts(given.get("activations"))
     known = [key.lower() for key in recurrent.ACTIVATIONS]
     for name in names:

@@ -62,7 +62,7 @@ def _interpolated(
         sizes=sizes,
         axes=along,
         coordinate_transformation_mode=coordinates,
-        cubic_coeff_a=float(given["cube_coeff"]),
+        cubic_coeff_a=attributes.number("cube_coeff", given["cube_coeff"]),
         mode={"linear_onnx": "linear"}.get(mode, mode),
         nearest_mode=given["nearest_mode"],
     )
@@ -177,6 +177,6 @@ def roi_align(
         output_height=pooled_h,
         output_width=pooled_w,
         sampling_ratio=sampling_ratio,
-        spatial_scale=float(spatial_scale),
+        spatial_scale=attributes.number("spatial_scale", spatial_scale),
     )
     return made

@@ -40,9 +40,9 @@ from symlayout.models.arithmetic.shape_arrays import (
     elements,
     exact_integers,
     gather,
+    is_small,
     moved,
 )
-from symlayout.models.model_file import MAX_CONSTANT
 from symlayout.tensors.chain import Tensor
 
 MAX_PASSES = 8  # over the nodes, each with more quotients that are known to be exact
@@ -133,7 +133,7 @@ class ShapeNodes:
 
         The result is None if it is not known.
         """
-        if any(v is None or v.size > MAX_CONSTANT for v in inputs) or not inputs:
+        if any(v is None or not is_small(v) for v in inputs) or not inputs:
             return None
         self._choosing = True
         try:
@@ -175,7 +175,7 @@ class ShapeNodes:
         values = [exact_integers(value) for value in inputs]
         check_countable(np.broadcast_shapes(*(value.shape for value in values)))
         spread = np.broadcast_arrays(*values)
-        found = [self._number(rule, numbers) for numbers in zip(*(value.flat for value in spread), strict=True)]
+        found = [self._number(rule, numbers) for numbers in zip(*(value.reshape(-1) for value in spread), strict=True)]
         return array_of(found, spread[0].shape)
 
     def _number(self, rule: Rule, numbers: tuple[Any, ...]) -> Any:
@@ -248,7 +248,7 @@ class ShapeNodes:
 
         *inputs* holds arrays of integers, expressions and reals; None stands for an input that is not known.
         """
-        if any(v is None or v.size > MAX_CONSTANT for v in inputs) or not inputs:
+        if any(v is None or not is_small(v) for v in inputs) or not inputs:
             return None
         try:
             if op in real_arithmetic.OPERATIONS or op in _ROUNDINGS:
@@ -267,7 +267,7 @@ class ShapeNodes:
     def _each_real(self, rule: Callable[..., Any], inputs: Sequence[Any]) -> Constant | None:
         spread = np.broadcast_arrays(*(np.asarray(v, object) for v in inputs))
         found = []
-        for numbers in zip(*(v.flat for v in spread), strict=True):
+        for numbers in zip(*(v.reshape(-1) for v in spread), strict=True):
             self._spend(1)
             reals = [real_arithmetic.real(n) for n in numbers]
             made = None if any(r is None for r in reals) else rule(*reals)
@@ -278,14 +278,14 @@ class ShapeNodes:
 
     def whole(self, reals: Constant) -> Constant | None:
         """Return reals that equal integers as these; None if one does not."""
-        found = [real_arithmetic.floor_of(r) if r.roundings == 0 else None for r in reals.flat]
-        whole = all(n is not None and _is_whole(r, n) for r, n in zip(reals.flat, found, strict=True))
+        found = [real_arithmetic.floor_of(r) if r.roundings == 0 else None for r in reals.reshape(-1)]
+        whole = all(n is not None and _is_whole(r, n) for r, n in zip(reals.reshape(-1), found, strict=True))
         return array_of(found, reals.shape) if whole else None
 
     def integers_of(self, reals: Constant) -> Constant | None:
         """Return reals cast to integers, which rounds them towards 0; None if the result is not known."""
         found = []
-        for r in reals.flat:
+        for r in reals.reshape(-1):
             self._spend(1)
             whole = real_arithmetic.floor_of(r)
             if whole is None or not (_is_whole(r, whole) or self.at_least(whole, 0)):
@@ -441,13 +441,13 @@ def _cast(decide: ShapeNodes, data: Constant, to: np.dtype[Any], **_: Any) -> Co
     if data.dtype != object:
         return data.astype(to)
     if to.kind == "b":
-        return array_of([decide.truth(number) for number in data.flat], data.shape)
+        return array_of([decide.truth(number) for number in data.reshape(-1)], data.shape)
     if to.kind not in "iu":
         raise NotComputedError(f"a shape is cast to {to}, which is no integer type")
     limits = np.iinfo(to)
-    if any(isinstance(number, int) and not limits.min <= number <= limits.max for number in data.flat):
+    if any(isinstance(number, int) and not limits.min <= number <= limits.max for number in data.reshape(-1)):
         raise ShapeError(f"an integer does not fit {to}", "overflow")
-    if to not in _WIDE and any(hasattr(number, "free_symbols") for number in data.flat):
+    if to not in _WIDE and any(hasattr(number, "free_symbols") for number in data.reshape(-1)):
         raise NotComputedError(f"a shape is cast to {to}, in which sizes may wrap")
     return data.copy()  # whose element type is another
 

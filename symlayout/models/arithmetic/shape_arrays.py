@@ -23,6 +23,7 @@ from symlayout.tensors.chain import Tensor
 from symlayout.tensors.input_tensor import tensor
 
 MAX_TERMS = 64  # of an expression, were it multiplied out
+_MAX_AXES = 32  # that NumPy broadcasts
 _LIMIT = 1 << 63
 
 Rule = Callable[..., Any]
@@ -148,10 +149,17 @@ def check_countable(shape: Sequence[int]) -> None:
         raise NotComputedError(f"a value of shape {shortened(str(tuple(shape)))} has not 0 to {MAX_CONSTANT} elements")
 
 
+def is_small(value: Constant) -> bool:
+    """Return whether *value* is one to compute with: attributes have few elements, and NumPy broadcasts 32 axes."""
+    return value.size <= MAX_CONSTANT and value.ndim <= _MAX_AXES
+
+
 def checked(value: Constant) -> Constant:
     """Return *value*, whose numbers fit int64 and whose expressions are small."""
+    if value.ndim > _MAX_AXES:
+        raise NotComputedError(f"a value has {value.ndim} axes, more than {_MAX_AXES}")
     if value.dtype == object:
-        for number in value.flat:
+        for number in value.reshape(-1):
             count_terms(number)
     return value
 

@@ -81,7 +81,7 @@ def _apart(sides: Sequence[Tensor]) -> Iterator[str]:
         a, b = _values(sides, arrays)
         if bool((kind(a) != kind(b)).any()):
             place = np.flatnonzero(kind(a) != kind(b))[0]
-            yield f"{', '.join(map(str, chosen))}: {a.flat[place]} and {b.flat[place]}"
+            yield f"{', '.join(map(str, chosen))}: {a.reshape(-1)[place]} and {b.reshape(-1)[place]}"
 
 
 def _values(sides: Sequence[Tensor], arrays: Mapping[str, Array]) -> list[Array]:
