@@ -27,6 +27,9 @@ class Limits(CheckedLimits):
     question_goals : goals that all decisions of one `symlayout.verify` may visit together, and as many more for each
         value as `value_goals` says.  A decision is about one pair, and models that differ have many pairs.
     value_goals : see `question_goals`.
+    optimize_goals : goals that one `symlayout.optimize` may visit, and as many more for each value of the model as
+        `optimize_value_goals` says.  Values that are read, compared or rewritten count, too.
+    optimize_value_goals : see `optimize_goals`.
     points : of a box of digits with constant extents, which one goal may look at one by one.
     take_runs : pieces of the map of one `symlayout.take` of constant indices; more indices become a table.
     take_pieces : pieces of the map of one `symlayout.take` with dims among its indices.
@@ -56,6 +59,8 @@ class Limits(CheckedLimits):
     decision_splits: int = 150
     question_goals: int = 25_000
     value_goals: int = 20
+    optimize_goals: int = 250_000
+    optimize_value_goals: int = 250
     points: int = 1_000_000
     take_runs: int = 16
     take_pieces: int = 1_000

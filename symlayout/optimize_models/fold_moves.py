@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from symlayout.deadlines import work
 from symlayout.errors import SymlayoutError, one_line
 from symlayout.models.model import Model
 from symlayout.ops.broadcast import broadcast_to
@@ -133,7 +134,10 @@ def fold_repeats(model: Model, untouched: Set[str] = frozenset()) -> tuple[Model
             continue
         if not all(_broadcasts(graph, n, name, tensors, sources[0]) for n in readers):
             continue
-        graph.redirect(name, sources[0])
+        for reader in readers:
+            for k, each in enumerate(reader.input):
+                if each == name:
+                    reader.input[k] = sources[0]
         all_readers.setdefault(sources[0], []).extend(readers)
         ends = tuple(out for n in readers for out in n.output if out)
         text = f"{one_line(name)}: {', '.join(n.op_type for n in readers)} repeats elements itself"
@@ -221,9 +225,9 @@ def split_repeats(
                 if all(new):
                     for reader, nodes in zip(readers, new, strict=True):
                         assert nodes is not None
-                        at = next(k for k, each in enumerate(graph.nodes) if each is reader)
-                        graph.nodes[at : at + 1] = nodes
+                        graph.replace(reader, nodes)
                     all_readers = graph.readers()
+                    work(len(graph.nodes))
                     ends = tuple(out for n in readers for out in n.output if out)
                     touched.update(ends)
                     ops = ", ".join(n.op_type for n in readers)

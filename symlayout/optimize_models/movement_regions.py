@@ -6,17 +6,19 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import TYPE_CHECKING
 
+from symlayout.deadlines import work
 from symlayout.errors import one_line
 from symlayout.models.model import Model
 from symlayout.optimize_models.movement_cost import Cost, Movement, cost_of
 from symlayout.optimize_models.onnx_graph import EditedGraph
 from symlayout.optimize_models.rewritten import Rewritten
 from symlayout.optimize_models.spellings.spell_movement import Speller, Spelling, copy_of
+from symlayout.tensors.chain import EMPTY
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto
 
-_MAX_ANCESTORS = 24  # values of one region that are all tried as its source
+_NEAREST = 24  # values on the way to a value that are all tried as its source; of those behind, fewer and fewer
 
 
 def respell_regions(
@@ -73,6 +75,45 @@ def dead_without(
     return dead
 
 
+class Ways:
+    """The values that all elements of a moved value come through, on whatever way.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The moved values, each after those that it is moved from.
+
+    Attributes
+    ----------
+    before : dict of str to str
+        For each moved value the nearest of them; a value that has none is not in it.
+    """
+
+    def __init__(self, movement: Movement, names: Sequence[str]) -> None:
+        self.before: dict[str, str] = {}
+        self._depth: dict[str, int] = {}
+        for name in names:
+            read = [n for n in movement.sources[name] if (t := movement.tensors[n]) is not None and t.key != EMPTY]
+            met = read[0] if read else ""
+            for other in read[1:]:
+                met = self._met(met, other)
+            if met:
+                self.before[name] = met
+                self._depth[name] = self._depth.get(met, 0) + 1
+
+    def _met(self, a: str, b: str) -> str:
+        """Return the nearest value that all elements of two values come through; an empty text if there is none."""
+        steps = 0
+        while a != b and a and b:
+            steps += 1
+            if self._depth.get(a, 0) >= self._depth.get(b, 0):
+                a = self.before.get(a, "")
+            else:
+                b = self.before.get(b, "")
+        work(steps)
+        return a if a == b else ""
+
+
 class _Regions:
     """The regions of a graph while they are rewritten."""
 
@@ -82,36 +123,32 @@ class _Regions:
         self.named = graph.named()
         self.uses, self.made_by, self.captured = graph.uses(), graph.producers(), graph.captured()
         self.readers = graph.readers()
+        self.moved = [n for node in graph.nodes for n in node.output if n in movement.sources]
+        self.ways = Ways(movement, self.moved)
 
     def run(self) -> list[Rewritten]:
         """Rewrite what ends in a value that is read, then what ends in a join or before a repeat on the way there."""
-        moved = [n for node in self.graph.nodes for n in node.output if n in self.movement.sources]
         needed = self.graph.outputs | self.graph.captured()
-        ends = [n for n in moved if is_end(n, self.movement, self.readers, needed)]
-        joins = [n for n in moved if len(set(self.movement.sources[n])) > 1]
-        names = (n for n in dict.fromkeys((*ends, *joins, *self._repeated(moved))) if n not in self.kept)
+        ends = [n for n in self.moved if is_end(n, self.movement, self.readers, needed)]
+        joins = [n for n in self.moved if len(set(self.movement.sources[n])) > 1]
+        names = (n for n in dict.fromkeys((*ends, *joins, *self._repeated())) if n not in self.kept)
         return [change for n in names if (change := self._rewrite(n)) is not None]
 
-    def _repeated(self, moved: Sequence[str]) -> Iterator[str]:
+    def _repeated(self) -> Iterator[str]:
         """Yield moved values that are repeated as often as the graph computes: no spelling has such a repeat."""
         constants = {n for n, t in self.movement.tensors.items() if t is not None and t.values is not None}
-        for name in moved:
+        for name in self.moved:
             readers = (n for n in self.readers.get(name, []) if self.graph.is_standard(n, "Tile", "Expand"))
             if any(n.input[0] == name and n.input[1] not in constants for n in readers):
                 yield name
 
     def _ancestors(self, name: str) -> Iterator[str]:
-        """Yield the values that a value is moved from: the nearest, then fewer of those on one way, up to its start."""
-        seen: dict[str, None] = {}
-        level = [name]
-        distance = 0
-        while level and (len(seen) < _MAX_ANCESTORS or len(level) == 1):
-            nearest = len(seen) < _MAX_ANCESTORS
-            level = [s for n in level for s in self.movement.sources.get(n, ()) if s not in seen]
-            seen.update(dict.fromkeys(level))
+        """Yield values that all elements of a value come through: the nearest, then fewer of them, up to the first."""
+        distance = 1
+        while (name := self.ways.before.get(name, "")) != "":
+            if distance <= _NEAREST or distance.bit_count() == 1 or name not in self.ways.before:
+                yield name
             distance += 1
-            if nearest or (len(level) == 1 and (distance.bit_count() == 1 or level[0] not in self.movement.sources)):
-                yield from dict.fromkeys(level)
 
     def _rewrite(self, name: str) -> Rewritten | None:
         """Rewrite the region that ends in a value; return what was done, or None."""
@@ -192,7 +229,8 @@ class _Regions:
                     self.uses[old] -= 1
                     self.uses[new] += 1
         readers = self.readers.setdefault(new, [])
-        readers += [node for node in moved if not any(node is other for other in readers)]
+        known = set(map(id, readers))
+        readers += [node for node in moved if id(node) not in known]
 
 
 def cost_of_model(model: Model) -> Cost:

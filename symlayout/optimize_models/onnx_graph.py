@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +51,7 @@ class EditedGraph:
         self.opset = max((o.version for o in source.opset_import if o.domain in _ONNX), default=1)
         self.outputs = {value.name for value in graph.output}
         self.outputs.update(name for node in self.idle for name in (*node.input, *outer_names(node)) if name)
+        self._last = 0  # where the last node was found
         self._inside: dict[int, tuple[NodeProto, list[str]]] = {}  # what the subgraphs of a node read, by its id
         used = set(self.uses())
         self._unread = {name for node in self.nodes if used.isdisjoint(node.output) for name in node.output}
@@ -169,15 +171,22 @@ class EditedGraph:
 
     def insert(self, new: Sequence[NodeProto], before: NodeProto) -> None:
         """Put nodes before another one."""
-        at = next(k for k, node in enumerate(self.nodes) if node is before)
+        at = self.place(before)
         self.nodes[at:at] = new
 
-    def redirect(self, old: str, new: str) -> None:
-        """Let the nodes that read *old* read *new*."""
-        for node in self.nodes:
-            for k, name in enumerate(node.input):
-                if name == old:
-                    node.input[k] = new
+    def place(self, node: NodeProto) -> int:
+        """Return where a node stands in `nodes`.
+
+        The search begins where the last one ended, since rules go through the nodes in order.
+        """
+        begin = min(self._last, len(self.nodes))
+        self._last = next(k for k in chain(range(begin, len(self.nodes)), range(begin)) if self.nodes[k] is node)
+        return self._last
+
+    def replace(self, node: NodeProto, new: Sequence[NodeProto]) -> None:
+        """Put nodes in the place of another one, or take it out."""
+        at = self.place(node)
+        self.nodes[at : at + 1] = new
 
     def redirect_all(self, names: Mapping[str, str]) -> None:
         """Let the nodes that read a name of a mapping read the name that it stands for."""

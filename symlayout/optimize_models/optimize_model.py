@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from symlayout.deadlines import no_deadline, within
+from symlayout.budgets import limits
+from symlayout.deadlines import goals_within, no_deadline, question, within, work
 from symlayout.equivalence.verify_models import verify
 from symlayout.errors import FormatError, SymlayoutError, one_line
 from symlayout.models.model import Model, ModelNode
@@ -47,6 +49,7 @@ _LEAST_SECONDS = 0.001  # that are left where reading took all
 _MAX_ROUNDS = 12  # of all rewrites
 _LEAVE_MOVES = ("layout", "products", "joins")  # identities and pairs of transposes are left, which go as regions
 _MAX_BLAMED = 64  # results that are verified to find which values are to blame
+_VALUE_GOALS = 4  # that a value counts which is read or compared
 _POINTS = 64  # at which a result is compared: only a proof counts, so a long search for a witness is no use
 
 
@@ -251,14 +254,23 @@ class _Search:
         self.sums: dict[str, None] = {}  # that stay because their law is not granted
         self.failed: list[str] = []  # operators without a spelling in the layout
         self.requires = [r for t in original.outputs.values() for r in t.requires]
+        self.size = len(original.tensors)
+        self.doubt: str | None = None  # why the original is not proved equal to itself; None until that is asked
 
     def result(self, time_limit: float | None) -> OptimizedModel:
-        out_of_time = within(time_limit, self._improve, lambda: True)
-        with no_deadline():
-            return self._reported(out_of_time)
+        goals = limits.optimize_goals + limits.optimize_value_goals * self.size
+        ended = within(time_limit, lambda: goals_within(goals, self._improve, lambda: "goals"), lambda: "time")
+        with self._for_the_report():
+            return self._reported(ended)
 
-    def _improve(self) -> bool:
-        """Try the rules until none does anything; return False, as nothing cut this short."""
+    @contextmanager
+    def _for_the_report(self) -> Iterator[None]:
+        """Let the block end by no deadline: the result is proved.  The proofs of its parts have goals of their own."""
+        with no_deadline(), question(limits.question_goals + limits.value_goals * self.size):
+            yield
+
+    def _improve(self) -> str:
+        """Try the rules until none does anything; return an empty text, as nothing cut this short."""
         tried = self.best  # the model in which values were kept
         for _ in range(_MAX_ROUNDS):
             self.failed = []
@@ -271,9 +283,9 @@ class _Search:
             tried = self.best
         if self.kernels:
             self._try(lambda kept: _Rewrite("kernel", *call_kernels(self.best, kept)))
-        return False
+        return ""
 
-    def _reported(self, out_of_time: bool) -> OptimizedModel:
+    def _reported(self, ended: str) -> OptimizedModel:
         """Return the best model with the report."""
         nodes = len(self.original.source.graph.node), len(self.best.source.graph.node)
         if self.layout is not None:
@@ -284,7 +296,16 @@ class _Search:
         regions = changed_regions(self.original, self.best)
         before, after = self.before.where(self.requires), self.cost.where(self.requires)
         report = OptimizeReport(
-            tuple(self.changes), before, after, nodes, self.verdicts, laws, held, regions, out_of_time
+            tuple(self.changes),
+            before,
+            after,
+            nodes,
+            self.verdicts,
+            laws,
+            held,
+            regions,
+            out_of_time=ended == "time",
+            out_of_goals=ended == "goals",
         )
         made = _reread(self.best, self.best.source, defaults=False, same_bits=False)  # as `read_model` would
         return OptimizedModel(made, report)
@@ -342,7 +363,9 @@ class _Search:
 
         Values that keep the result from being proved are found, and stay as they are.
         """
-        made = maker(self.kept)
+        if self.doubt:
+            return False
+        made = self._made(maker, self.kept)
         if not made.rewritten or made.key in self.refused:
             return False
         self.refused.add(made.key)
@@ -353,9 +376,14 @@ class _Search:
         if reason:
             return self._is_blamed(maker, made, reason) and self._try(maker)
         assert isinstance(found, Model)
-        with no_deadline():  # the result is proved: what follows is about the report
+        with self._for_the_report():
             self._take(made, found)
         return True
+
+    def _made(self, maker: _Maker, kept: Set[str]) -> _Rewrite:
+        """Return what *maker* makes, which counts as work."""
+        work(self.size)
+        return maker(kept)
 
     def _take(self, made: _Rewrite, found: Model) -> None:
         """Let the model *found* be the best one."""
@@ -368,6 +396,7 @@ class _Search:
 
     def _read(self, made: _Rewrite) -> Model | str:
         """Return a rewritten model, or why it cannot be read; what a layout leaves behind is respelled."""
+        work(_VALUE_GOALS * self.size)
         try:
             model = _reread(self.original, made.source)
             if made.rule in _LEAVE_MOVES:
@@ -382,8 +411,14 @@ class _Search:
     def _is_blamed(self, maker: _Maker, made: _Rewrite, reason: str) -> bool:
         """Keep the values whose rewrites are to blame that a result is not proved; return whether others are left.
 
-        Half of the values are rewritten, and half of what fails, until single values are found.
+        Half of the values are rewritten, and half of what fails, until single values are found.  If the original is not
+        even proved equal to itself, nothing is.
         """
+        if self.doubt is None:
+            self.doubt = self._why_not(self.original)
+        if self.doubt:
+            self.changes.append(Change(made.rule, tuple(made.rewritten), False, self.doubt))
+            return False
         values = list(dict.fromkeys(each.value for each in made.rewritten))
         tries = iter(range(_MAX_BLAMED))
         why: dict[str, str] = {}
@@ -394,7 +429,7 @@ class _Search:
                 return good
             failed = reason
             if len(more) < len(values) and next(tries, None) is not None:
-                one = maker(self.kept | (set(values) - good - set(more)))
+                one = self._made(maker, self.kept | (set(values) - good - set(more)))
                 found = self._read(one)
                 failed = found if isinstance(found, str) else self._why_not(found)
                 if not failed:
@@ -427,6 +462,7 @@ class _Search:
 
     def _why_not(self, model: Model) -> str:
         """Return why a model must not take the place of the original; an empty text if it may."""
+        work(_VALUE_GOALS * self.size)
         try:
             found = verify(self.original, model, laws=self.laws, budget=_POINTS, run=False, advise=False)
         except SymlayoutError as error:

@@ -72,6 +72,8 @@ class OptimizeReport:
         The parts of the graph that are changed, each with its nodes before and after.
     out_of_time : bool
         Whether the time limit ended the search, so that more may be found.
+    out_of_goals : bool
+        Whether the goals of one search ended it: see ``symlayout.limits.optimize_goals``.
 
     Examples
     --------
@@ -92,6 +94,7 @@ class OptimizeReport:
     held: tuple[str, ...] = ()
     regions: tuple[ChangedRegion, ...] = ()
     out_of_time: bool = False
+    out_of_goals: bool = False
 
     def to_json(self, *, certificates: bool = False) -> dict[str, Any]:
         """Return the report as JSON data.
@@ -120,6 +123,7 @@ class OptimizeReport:
             "held": list(self.held),
             "regions": [region.to_json() for region in self.regions],
             "out_of_time": self.out_of_time,
+            "out_of_goals": self.out_of_goals,
         }
 
     def svg(self, title: str = "what symlayout optimize changed", made_by: str = "") -> str:
@@ -143,6 +147,7 @@ class OptimizeReport:
             *(f"output {one_line(name)}: {verdict.name}" for name, verdict in self.verdicts.items()),
         ]
         lines += ["the time limit ended the search: more may be found"] if self.out_of_time else []
+        lines += ["symlayout.limits.optimize_goals ended the search: more may be found"] if self.out_of_goals else []
         lines += [f"under the laws: {', '.join(self.laws)}"] if self.laws else []
         lines += [f"held back by {one_line(name)}" for name in self.held]
         for change in self.changes:

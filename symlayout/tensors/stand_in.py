@@ -7,6 +7,7 @@ from typing import Any
 
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Poly, names_of
+from symlayout.deadlines import work
 from symlayout.errors import SymlayoutError
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.declaration import Operand
@@ -22,6 +23,7 @@ def dims_between(source: Tensor, value: Tensor) -> set[str]:
             seen.add(id(at))
             found.update(_dims((at.extents, at.recorded() or ()), at.facts))
             waiting += at.inputs
+    work(len(seen))
     return found
 
 

@@ -11,10 +11,12 @@ import pytest
 from onnx import TensorProto, helper, save
 
 import symlayout as sl
+from symlayout.equivalence.verify_models import verify
 from symlayout.errors import ShapeError
 from symlayout.optimize_models import optimize_model
 from symlayout.optimize_models.spellings.movement_digits import examples
 from symlayout.optimize_models.spellings.spell_movement import Speller
+from symlayout.tensors import stand_in
 from symlayout.tensors.chain import Tensor
 
 
@@ -119,3 +121,76 @@ def test_a_long_way_of_moves_is_one_region(tmp_path: Path, monkeypatch: pytest.M
         monkeypatch.setattr(Speller, "cheapest", counted)
         assert sl.optimize(tmp_path / "way.onnx").report.nodes == (count, 1)
     assert counts[400] < counts[100] + 10
+
+
+def _saved(path: Path, nodes: list[Any], shape: list[Any], outputs: list[str]) -> Path:
+    """Write a model of one input x, whose outputs have no shape."""
+    given = helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)
+    made = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in outputs]
+    graph = helper.make_graph(nodes, "graph", [given], made)
+    save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), path)
+    return path
+
+
+def _turned(count: int) -> list[Any]:
+    """Return nodes that transpose and compute in turn: each pair of transposes cancels."""
+    names = ["x", *(f"v{k}" for k in range(2 * count))]
+    return [
+        helper.make_node("Relu" if k % 2 else "Transpose", [a], [b], **({} if k % 2 else {"perm": [1, 0]}))
+        for k, (a, b) in enumerate(pairwise(names))
+    ]
+
+
+@pytest.mark.parametrize("count", [4, 24])
+def test_what_is_not_equal_to_itself_is_compared_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int
+) -> None:
+    nodes = [*_turned(count), helper.make_node("RandomNormalLike", ["x"], ["noise"], dtype=1)]
+    compared = []
+
+    def counted(*given: Any, **options: Any) -> Any:
+        compared.append(given)
+        return verify(*given, **options)
+
+    monkeypatch.setattr(optimize_model, "verify", counted)
+    report = sl.optimize(_saved(tmp_path / "m.onnx", nodes, ["N", "C"], [f"v{2 * count - 1}", "noise"])).report
+    assert len(compared) == 2
+    assert [c.reason for c in report.changes] == ["output noise is UNKNOWN"]
+
+
+def test_work_of_values_that_are_moved_from_several_grows_with_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where half of a value is computed anew, again and again, no movement goes back to the first one."""
+    steps: Counter[int] = Counter()
+    for count in (8, 32):
+        nodes: list[Any] = []
+        for k in range(count):
+            nodes += [
+                helper.make_node("Split", [f"v{k}" if k else "x"], [f"a{k}", f"b{k}"], axis=1),
+                helper.make_node("Neg", [f"a{k}"], [f"c{k}"]),
+                helper.make_node("Concat", [f"c{k}", f"b{k}"], [f"v{k + 1}"], axis=1),
+            ]
+
+        def counted(done: int, count: int = count) -> None:
+            steps[count] += done
+
+        monkeypatch.setattr(stand_in, "work", counted)
+        sl.optimize(_saved(tmp_path / f"{count}.onnx", nodes, ["N", 4], [f"v{count}"]))
+    assert 0 < steps[32] <= 5 * steps[8]
+
+
+def test_a_search_without_goals_ends_with_what_is_proved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = _saved(tmp_path / "m.onnx", _turned(4), ["N", "C"], ["v7"])
+    whole = sl.optimize(path).report
+    assert (whole.out_of_goals, whole.after.transposes) == (False, 0)
+    monkeypatch.setattr(sl.limits, "optimize_value_goals", 0)
+    ended = []
+    for goals in (0, 60, 200, 600, 10_000):
+        monkeypatch.setattr(sl.limits, "optimize_goals", goals)
+        o = sl.optimize(path)
+        ended.append(o.report.out_of_goals)
+        assert o.report.out_of_goals == ("optimize_goals ended the search" in str(o.report))
+        assert sl.verify(path, o, run=False).verdict is sl.Verdict.PROVED
+    assert ended[0]
+    assert not ended[-1]

@@ -259,6 +259,7 @@ SCHEMAS: dict[str, Schema] = {
                 "what differs between the graphs",
             ),
             "out_of_time": _is("boolean", "whether the time limit ended the search"),
+            "out_of_goals": _is("boolean", "whether the goals of one search ended it"),
             "out": _is("string", "the file that was written"),
         }
     ),

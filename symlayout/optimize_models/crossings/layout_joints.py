@@ -65,7 +65,7 @@ def add_joints(graph: EditedGraph, movement: Movement, perm: Perm, speller: Spel
                 added = graph.new_name(f"{name}_moved")
                 node.output[list(node.output).index(name)] = added
                 new = graph.node("Transpose", [added], name, perm=kept)
-                graph.nodes.insert(next(k for k, each in enumerate(graph.nodes) if each is node) + 1, new)
+                graph.replace(node, [node, new])
                 movement.tensors[added] = t
                 made.append(Joint(name, added, new, fits))
                 continue
@@ -82,6 +82,7 @@ def add_joints(graph: EditedGraph, movement: Movement, perm: Perm, speller: Spel
 def drop_joints(graph: EditedGraph, joints: Sequence[Joint]) -> None:
     """Take out those that still keep all axes."""
     producers = graph.producers()
+    gone: dict[str, str] = {}
     for joint in joints:
         for node in (producers.get(joint.value), producers.get(joint.added)):
             if node is None or not _keeps_axes(graph, node):
@@ -89,11 +90,12 @@ def drop_joints(graph: EditedGraph, joints: Sequence[Joint]) -> None:
             (source,), (target,) = node.input, node.output
             if {source, target} != {joint.value, joint.added}:
                 continue
-            graph.nodes.remove(node)
+            graph.replace(node, [])
             if source == joint.added:  # the value has its name again
                 made_by = producers[source]
                 made_by.output[list(made_by.output).index(source)] = target
-            graph.redirect(joint.added, joint.value)
+            gone[joint.added] = joint.value
+    graph.redirect_all(gone)
 
 
 def _keeps_axes(graph: EditedGraph, node: NodeProto) -> bool:

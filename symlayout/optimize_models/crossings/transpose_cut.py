@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from symlayout.deadlines import work
 from symlayout.errors import one_line
 from symlayout.models.model import Model
 from symlayout.ops.reshape import reshape
@@ -203,9 +204,8 @@ def _reshape_first(graph: EditedGraph, tensors: dict[str, Tensor | None], perms:
         tensors[name] = reshape(x, shape)
         nodes.append(graph.node("Reshape", [turned.input[0], target], name))
         nodes.append(graph.node("Transpose", [name], node.output[0], perm=list(inverse(merged))))
-        at = next(k for k, each in enumerate(graph.nodes) if each is node)
-        graph.nodes[at : at + 1] = nodes
-        graph.nodes.remove(turned)
+        graph.replace(node, nodes)
+        graph.replace(turned, [])
 
 
 class _Layout:
@@ -500,7 +500,7 @@ class _Layout:
 
 
 def minimum_cut(edges: dict[Vertex, dict[Vertex, float]], source: Vertex, sink: Vertex) -> set[Vertex]:
-    """Return the vertices on the source's side of a cut of least capacity, as few as there can be (Edmonds and Karp).
+    """Return the vertices on the source's side of a cut of least capacity, as few as there can be (Dinitz).
 
     Parameters
     ----------
@@ -508,25 +508,43 @@ def minimum_cut(edges: dict[Vertex, dict[Vertex, float]], source: Vertex, sink: 
         The capacity of each edge, by its ends.  What is left of it is written back.
     """
     while True:
-        before: dict[Vertex, Vertex] = {source: source}
+        level = {source: 0}
         waiting = deque([source])
-        while waiting and sink not in before:
+        while waiting:
             at = waiting.popleft()
             for to, capacity in edges[at].items():
-                if capacity > 0 and to not in before:
-                    before[to] = at
+                if capacity > 0 and to not in level:
+                    level[to] = level[at] + 1
                     waiting.append(to)
-        if sink not in before:
-            return set(before)
-        path = list(_path(before, source, sink))
-        least = min(edges[a][b] for a, b in path)
-        for a, b in path:
-            edges[a][b] -= least
-            edges[b][a] += least
+        work(len(level))
+        if sink not in level:
+            return set(level)
+        _block(edges, level, source, sink)
 
 
-def _path(before: dict[Vertex, Vertex], source: Vertex, sink: Vertex) -> Iterator[tuple[Vertex, Vertex]]:
-    at = sink
-    while at != source:
-        yield before[at], at
-        at = before[at]
+def _block(edges: dict[Vertex, dict[Vertex, float]], level: Mapping[Vertex, int], source: Vertex, sink: Vertex) -> None:
+    """Send as much along shortest paths as fits, until each of them has an edge without capacity.
+
+    A path goes one level on with each edge.  An edge to a vertex that no edge leads on from is not tried again.
+    """
+    ahead = {at: [to for to, c in edges[at].items() if c > 0 and level.get(to) == level[at] + 1] for at in level}
+    path = [source]
+    while path:
+        at = path[-1]
+        if at == sink:
+            steps = list(itertools.pairwise(path))
+            work(len(steps))
+            least = min(edges[a][b] for a, b in steps)
+            for a, b in steps:
+                edges[a][b] -= least
+                edges[b][a] += least
+            del path[next(k for k, (a, b) in enumerate(steps) if edges[a][b] <= 0) + 1 :]
+            continue
+        while ahead[at] and edges[at][ahead[at][-1]] <= 0:
+            ahead[at].pop()
+        if ahead[at]:
+            path.append(ahead[at][-1])
+        else:
+            path.pop()
+            if path:
+                ahead[path[-1]].pop()

@@ -99,4 +99,4 @@ def _of_numbers(node: NodeProto, model: Model) -> list[Hashable]:
         dtype = model.tensors.shaped[name].dtype
     except FormatError:  # numbers of dims that no value shows
         return []
-    return [(dtype, numbers.shape, *((type(n) is bool, n) for n in numbers.flat))]
+    return [(dtype, numbers.shape, *((type(n) is bool, n) for n in numbers.reshape(-1)))]

@@ -212,9 +212,9 @@ class _Numbers:
         """Return how a vector is computed from one of the shapes that it is computed from; the first value is best."""
         values = self.model.tensors.numbers(name)
         assert values is not None
-        if values.ndim > 1 or not 0 < values.size <= _MAX_NUMBERS or any(type(n) is bool for n in values.flat):
+        if values.ndim > 1 or not 0 < values.size <= _MAX_NUMBERS or any(type(n) is bool for n in values.reshape(-1)):
             return None
-        wanted = [self._exact(n) for n in values.flat]
+        wanted = [self._exact(n) for n in values.reshape(-1)]
         if all(isinstance(n, int) for n in wanted) or not self._is_int64(name):
             return None
         near = sorted({base for base in self._read_by(name) if base in bases}, key=lambda base: bases[base][0])

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import TYPE_CHECKING
 
+from symlayout.deadlines import work
 from symlayout.errors import SymlayoutError, one_line
 from symlayout.models.model import Model
 from symlayout.ops.reshape import reshape
@@ -45,7 +46,7 @@ def join_elsewhere(
     """
     graph, movement = EditedGraph(model.source), Movement(model)
     speller = speller or Speller(graph.opset)
-    kept = graph.outputs | graph.captured() | untouched
+    needed = graph.outputs | graph.captured()
     changes: list[Rewritten] = []
     touched: set[str] = set()
     readers = graph.readers()
@@ -55,9 +56,7 @@ def join_elsewhere(
         best: tuple[tuple[int, int, int], str, int, Spelling] | None = None
         if not _is_of_equals(node, movement):
             continue
-        for name, below in _chain(graph, readers, node, movement, kept):
-            if name in untouched:
-                continue
+        for name, below in _chain(readers, node, movement, needed, untouched):
             for axis, found in _spellings(speller, node, name, movement, below):
                 key = tuple(a - b for a, b in zip(found.key(), below.key(), strict=True))
                 if best is None or key < best[0]:
@@ -66,6 +65,7 @@ def join_elsewhere(
             _, name, axis, found = best
             _apply(graph, node, name, axis, found, movement)
             readers = graph.readers()
+            work(len(graph.nodes))
             touched.add(name)
             made = ", ".join(s.op for s in found.steps) or "nothing"
             changes.append(
@@ -75,19 +75,15 @@ def join_elsewhere(
 
 
 def _chain(
-    graph: EditedGraph,
-    readers: _Readers,
-    node: NodeProto,
-    movement: Movement,
-    kept: Set[str],
+    readers: _Readers, node: NodeProto, movement: Movement, needed: Set[str], untouched: Set[str]
 ) -> Iterator[tuple[str, Cost]]:
-    """Yield the values that the output of a node is moved to, and what that costs.
+    """Yield the values that the output of a node is moved to, up to one that is needed, and what that costs.
 
     If such a value is made in another way, nobody needs the node any more.
     """
     name, moves = node.output[0], []
     for _ in range(_MAX_CHAIN):
-        if name in kept:
+        if name in needed or name in untouched:
             return
         following = [
             n for n in readers.get(name, []) if len(n.output) == 1 and movement.sources.get(n.output[0]) == [name]
@@ -96,7 +92,7 @@ def _chain(
             return
         name = following[0].output[0]
         moves.append(following[0])
-        if not _is_needed(graph, readers, node, following[0]):
+        if name not in untouched and not _is_needed(needed, readers, node, following[0]):
             yield name, cost_of(moves, movement.tensors, movement.sources)
 
 
@@ -107,12 +103,12 @@ def _is_of_equals(node: NodeProto, movement: Movement) -> bool:
     return known and len(node.input) > 1 and len(shapes) == 1 and shapes.isdisjoint((None, ()))
 
 
-def _is_needed(graph: EditedGraph, readers: _Readers, node: NodeProto, without: NodeProto) -> bool:
-    """Return whether the outputs of a graph need a node if another one is not run."""
-    needed = graph.outputs | graph.captured()
+def _is_needed(needed: Set[str], readers: _Readers, node: NodeProto, without: NodeProto) -> bool:
+    """Return whether the *needed* values of a graph need a node if another one is not run."""
     waiting, seen = [node], {id(node), id(without)}
     while waiting:
         at = waiting.pop()
+        work(1)
         if any(out in needed for out in at.output):
             return True
         for reader in (r for out in at.output for r in readers.get(out, [])):
