@@ -316,9 +316,8 @@ class OnnxEvaluation(Evaluation):
         outer: list[Value | None] = []
         returned = self._returned(node, operands, bodies)
         if returned is not None:
-            operands += returned
-            counts = len(returned), *map(len, bodies)  # the first are origins of extents, and what may be refused
-            attributes += (*_without_graphs(node), ("bodies", counts))
+            operands += returned[0]
+            attributes += (*_without_graphs(node), ("bodies", returned[1]))
         else:
             key, names = self._attribute_key(node)
             attributes += key
@@ -353,17 +352,18 @@ class OnnxEvaluation(Evaluation):
 
     def _returned(
         self, node: ModelNode, operands: Sequence[Tensor | None], bodies: Sequence[Sequence[Value]]
-    ) -> list[Tensor] | None:
+    ) -> tuple[list[Tensor], tuple[int, ...]] | None:
         """Return what subgraphs return, if they demand no more of the sizes than what they and their node read.
 
-        Values in them that may not be valid for all elements stand before that, whether they are returned or not.
+        Origins of extents stand before that, then what may not be valid for all elements, returned or not: it is
+        refused in its own subgraph only.  The second value is how many there are: of origins, and in each subgraph.
         """
         if not bodies or any(isinstance(value, Items) for values in bodies for value in values):
             return None
-        graphs = [id(a.g) for a in node.source.attribute if a.type == a.GRAPH]
+        graphs = [id(a.g) for a in sorted(node.source.attribute, key=lambda a: a.name) if a.type == a.GRAPH]
         demanding = [t for key in graphs for t in self._in_bodies.get(key, ())]
-        partial = [t for key in graphs for t in self._partial_in.get(key, ())]
-        returned = [*partial, *(self.tensor(value) for values in bodies for value in values)]
+        partial = [self._partial_in.get(key, ()) for key in graphs]
+        returned = [t for each in partial for t in each] + [self.tensor(v) for values in bodies for v in values]
         around = [self.value(name) for name in outer_names(node.source)]
         read = [self.tensor(value) for value in around if value is not None and not isinstance(value, Items)]
         read += [t for t in operands if t is not None]
@@ -375,7 +375,8 @@ class OnnxEvaluation(Evaluation):
             _merge(facts, origins)
         except ShapeError:  # a branch is valid for no sizes for which the others are
             return None
-        return None if len(facts.requirements) > demands else [*origins, *returned]
+        counts = len(origins), *map(len, (*partial, *bodies))
+        return None if len(facts.requirements) > demands else ([*origins, *returned], counts)
 
     def _unread_origins(self, returned: Sequence[Tensor], own: Collection[str]) -> list[Tensor]:
         """Return the values whose extents, dims of their *own*, subgraphs return without reading their elements."""

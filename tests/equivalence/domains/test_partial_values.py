@@ -254,6 +254,32 @@ def test_what_a_branch_does_not_return_may_refuse(tmp_path: Path, reads: list[No
     assert sl.verify(plain, branched(node("Identity", "x", "g")), run=False).verdict is PROVED
 
 
+@pytest.mark.parametrize("nested", [False, True])
+def test_what_one_branch_may_refuse_the_other_one_may_not(tmp_path: Path, nested: bool) -> None:
+    """Nothing reads the gather, and all that branches return is one."""
+    reads = node("Gather", "four, i", "g")
+
+    def file(then: list[NodeProto], otherwise: list[NodeProto]) -> Path:
+        branches = [
+            helper.make_graph([*own, node(op, "x", "z")], "branch", [], [value_info("z", None)])
+            for own, op in ((then, "Relu"), (otherwise, "Neg"))
+        ]
+        some = [node("Size", "i", "size"), node("Cast", "size", "some", to=TensorProto.BOOL)]
+        choice = node("If", "some", "w", then_branch=branches[0], else_branch=branches[1])
+        last = [choice, node("Identity", "w", "y")]
+        if nested:
+            ends = [value_info("k", [], INT64), value_info("go", [], TensorProto.BOOL), value_info("s", None)]
+            results = [value_info("on", [], TensorProto.BOOL), value_info("w", None)]
+            body = helper.make_graph([choice, node("Identity", "go", "on")], "body", ends, results)
+            last = [node("Loop", "size, , x", "y", body=body)]
+        return written(tmp_path, [*some, *last], [tensor([1, 2, 3, 4], name="four")])
+
+    first, second = file([reads], []), file([], [reads])
+    assert sl.verify(first, second, run=False).verdict is UNKNOWN
+    assert sl.verify(second, first, run=False).verdict is UNKNOWN
+    assert sl.verify(first, first, run=False).verdict is PROVED
+
+
 def test_what_a_body_that_is_compared_as_text_does_not_return_may_refuse(tmp_path: Path) -> None:
     def scan(*nodes: NodeProto) -> Path:
         ends = [value_info("row", ("N",))], [value_info("z", None)]
