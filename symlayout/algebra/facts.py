@@ -347,14 +347,21 @@ class Facts(Divisions):
     def question(self, e: Extent) -> Extent:
         """Return the expression whose sign to decide first: *s* if *e* is made of an open ``max(0, s)``, else *e*.
 
-        Of several it is the one that is nested least: it may decide the others.
+        Numerators of floors in *e* are looked at, too.  Of several it is the one that is nested least: it may decide
+        the others.
         """
-        names = (names_of(e) | names_of(self.to_user(e)[0])) & self.definitions.keys()
-        for name in sorted(names, key=lambda name: (self._nesting[name], name)):
-            if self.definitions[name].form == "max":
-                value = self.reduce(self.definitions[name].right)
+        seen = set[str]()
+        waiting = names_of(e) | names_of(self.to_user(e)[0])
+        while names := waiting & self.definitions.keys() - seen:
+            name = min(names, key=lambda name: (self._nesting[name], name))
+            seen.add(name)
+            found = self.definitions[name]
+            if found.form == "max":
+                value = self.reduce(found.right)
                 if self.reduce(symbol(name)) not in (0, value):
                     return self.question(value)
+            else:
+                waiting |= names_of(found.left)
         return e
 
     def assume_factors(self, factors: Sequence[Extent], others: Sequence[Extent]) -> None:

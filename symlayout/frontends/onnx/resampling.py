@@ -18,7 +18,7 @@ from symlayout.frontends.onnx.shape_values import dims_of
 from symlayout.frontends.onnx.windows import of_kernel_shape, spatial_of
 from symlayout.frontends.rank import require_rank, require_shape
 from symlayout.frontends.registry import NotDeclaredError
-from symlayout.frontends.scales import rounded, same_places, scaled
+from symlayout.frontends.scales import is_dyadic, rounded, same_places, scaled
 from symlayout.language.sympy_bridge import fresh
 from symlayout.ops.resize import resize_nearest
 from symlayout.ops.slicing import getitem
@@ -158,17 +158,37 @@ def _limits(X: Tensor, along: list[int], extents: list[Any], factors: list[float
 
 def _resized(x: Tensor, axis: int, extent: Any, factor: float | None, given: list[tuple[str, Any]]) -> Tensor:
     """Return *x* resampled along an axis; by an index map where places are rounded as it rounds."""
-    known_ = dict(given)
     n = x.shape[axis]
+    exact = Fraction(factor) if factor is not None else _ratio(extent, n)
+    known_ = dict(given) | _in_one_spelling(dict(given)["coordinates"], n, extent, exact)
     if known_["mode"] == "nearest":
         way = (known_["coordinates"], known_["nearest"])
-        exact = Fraction(factor) if factor is not None else _ratio(extent, n)
         mode = "asymmetric" if way == ("asymmetric", "floor") else None
+        if exact is not None and exact.denominator == 1 and way == ("tf_half_pixel_for_nn", "floor"):
+            mode = "asymmetric"  # half an element moves no place to another element
         if exact is not None and exact.denominator % 2 and way in _ROUNDED:
             mode = "half_pixel"
         if mode is not None and exact is not None and same_places(n, extent, exact, mode):
             return _nearest(x, axis, extent, exact if factor is not None else None, mode)
-    return core.resample(x, axis, extent, (("scale", factor), *given))
+    return core.resample(x, axis, extent, tuple(({"scale": factor} | known_).items()))
+
+
+def _in_one_spelling(coordinates: str, n: Any, extent: Any, ratio: Fraction | None) -> dict[str, Any]:
+    """Return the coordinates and, if it is exact, the scale: one spelling of those that read the same places.
+
+    The extents are multiplied by *ratio*; None if that depends on the sizes.
+    """
+    exact = ratio is not None and is_dyadic(ratio) and n * ratio.numerator == extent * ratio.denominator
+    multiple = exact and ratio is not None and ratio.denominator == 1 and ratio > 1
+    if coordinates == "pytorch_half_pixel" and (multiple or (isinstance(extent, int) and extent != 1)):
+        coordinates = "half_pixel"  # they differ where one element is left
+    if coordinates == "half_pixel_symmetric" and exact and ratio is not None and _is_power_of_2(ratio):
+        coordinates = "half_pixel"  # they differ where a scale leaves part of an element, or places are rounded
+    return {"coordinates": coordinates} | ({"scale": float(ratio)} if exact and ratio is not None else {})
+
+
+def _is_power_of_2(n: Fraction) -> bool:
+    return n.numerator & (n.numerator - 1) == 0 and n.denominator & (n.denominator - 1) == 0
 
 
 _ROUNDED = (("half_pixel", "round_prefer_floor"), ("half_pixel", "round_prefer_ceil"))

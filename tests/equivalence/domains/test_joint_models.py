@@ -29,6 +29,18 @@ def test_a_dim_that_has_two_names_is_one_and_a_dead_node_demands(tmp_path: Path)
     assert not joint.stated
 
 
+def test_a_constant_of_the_shape_of_an_input_has_a_point_where_dims_have_other_names(tmp_path: Path) -> None:
+    paths = [tmp_path / "a.onnx", tmp_path / "b.onnx"]
+    for path, dims in zip(paths, (("N", "H"), ("M", "K")), strict=True):
+        of_shape = [node("Shape", "x", "s"), node("ConstantOfShape", "s", "c"), node("Softmax", "c", "even")]
+        nodes = [*of_shape, node("Relu", "x", "r"), node("Add", "r, even", "y")]
+        path.write_bytes(model(nodes, [value_info("x", dims)]))
+    found = sl.verify(*paths)
+    assert found.verdict is sl.Verdict.PROVED
+    assert found.point is not None
+    assert len(found.point) == 2
+
+
 def test_a_number_after_is_stated(tmp_path: Path) -> None:
     before, after = read(tmp_path, "a.onnx", ("N", "C")), read(tmp_path, "b.onnx", (3, "C"))
     assert [str(r) for r in joint_models(before, after, by_position=False).stated] == ["Eq(N, 3)"]
