@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property, reduce
 from importlib import import_module
@@ -14,6 +16,8 @@ import numpy as np
 
 Array = np.ndarray[Any, Any]
 Arrays = Mapping[str, Array]
+
+_LONGEST = 10.0  # seconds of the processor that the evaluator may take
 
 # what a message says if the runtime lacks something, and the model may be a good one
 _LACKS = ("NOT_IMPLEMENTED", "NotImplemented", "under development", "No implementation", "not supported", "unsupported",
@@ -95,9 +99,25 @@ class Sessions:
         return self._by_evaluator(self._with_ordered_zeros, given)
 
     def _by_evaluator(self, evaluator: Any, given: Arrays) -> Ran:
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
+        with warnings.catch_warnings(), np.errstate(all="ignore"), _ended():
             warnings.simplefilter("ignore")
             return _ran(evaluator, self.model, given)
+
+
+@contextmanager
+def _ended() -> Iterator[None]:
+    """Raise in the block after `_LONGEST`: loops of the evaluator are as long as elements say."""
+
+    def expired(*_: object) -> None:
+        raise TimeoutError("NotImplemented: the evaluator takes too long")
+
+    before = signal.signal(signal.SIGVTALRM, expired)
+    signal.setitimer(signal.ITIMER_VIRTUAL, _LONGEST)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
 
 
 @cache

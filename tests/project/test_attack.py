@@ -12,7 +12,7 @@ from onnx import TensorProto, helper
 
 import symlayout as sl
 from symlayout.equivalence.verify_models import verify
-from tests.attack import buckets, claims, judge, node_tests, pairs, runner
+from tests.attack import buckets, claims, judge, node_tests, pairs, runner, runtimes
 from tests.attack.bases import constant
 from tests.attack.judge import Pair, Side
 from tests.attack.replay import changed, refuted
@@ -177,3 +177,15 @@ def test_the_page_has_the_counts_of_each_run(tmp_path: Path) -> None:
     text = page(json.loads((tmp_path / "counts.json").read_text()))
     assert "| Relu | 2 | 0 | 0 | 2 |" in text
     assert tally.wrong[0].save(tmp_path).joinpath("verdict.txt").read_text() == "text\n"
+
+
+def test_the_reference_evaluator_does_not_run_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runtimes, "_LONGEST", 0.2)
+    shapes = {"x": (TensorProto.FLOAT, [1, 1, 4, 4]), "r": (TensorProto.FLOAT, [1, 4]), "b": (TensorProto.INT64, [1])}
+    inputs = [helper.make_tensor_value_info(name, *of) for name, of in shapes.items()]
+    align = helper.make_node("RoiAlign", list(shapes), ["y"], output_height=2, output_width=2)
+    graph = helper.make_graph([align], "g", inputs, [helper.make_empty_tensor_value_info("y")])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 16)], ir_version=8)
+    box = np.array([[0, 0, 1e7, 1e7]], np.float32)  # as many samples as elements of the box
+    given = {"x": np.ones((1, 1, 4, 4), np.float32), "r": box, "b": np.zeros(1, np.int64)}
+    assert Sessions(model).by_reference(given).lacks
