@@ -1,0 +1,91 @@
+"""An interrupt from the keyboard ends a command, wherever it is: with its own status, without text, without files."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from symlayout.commands.output.report import ExitStatus
+from tests.commands.outcome import MODELS, environment
+from tests.support.onnx_writer import model, node, value_info
+
+
+@pytest.mark.parametrize("module", ["symlayout.commands.command_line", "symlayout.commands.optimize"])
+def test_an_interrupt_while_the_commands_are_loaded_ends_quietly(module: str) -> None:
+    code = (
+        "import os, signal, sys, symlayout\n"
+        "from symlayout.__main__ import main\n"
+        "class Interrupts:\n"
+        "    def find_spec(self, name, *_):\n"
+        f"        if name == {module!r}:\n"
+        "            os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Interrupts())\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "sys.exit(main())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code, "infer", "N"], env=environment(), capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (ExitStatus.INTERRUPTED, "", "")
+
+
+def _heavy(folder: Path) -> None:
+    """Write two models of many nodes that differ in the middle, and one whose transposes cancel pair by pair."""
+    for file, ops in (
+        ("before", ["Relu"] * 6000),
+        ("after", ["Relu"] * 3000 + ["Celu"] + ["Relu"] * 2999),
+        ("turned", ["Transpose", "Softmax"] * 1500),
+    ):
+        names = ["x", *(f"v{k}" for k in range(len(ops)))]
+        nodes = [node(op, a, b) for op, (a, b) in zip(ops, pairwise(names), strict=True)]
+        x = value_info("x", ("N", "C"))
+        (folder / f"{file}.onnx").write_bytes(model(nodes, [x], [names[-1]]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("infer", "before.onnx", "--all"),
+        ("verify", "before.onnx", "after.onnx"),
+        ("optimize", "turned.onnx", "-o", "out.onnx"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_an_interrupt_ends_a_heavy_command(tmp_path: Path, words: tuple[str, ...]) -> None:
+    """The signal comes a while after the command began, wherever it is then."""
+    _heavy(tmp_path)
+    files = sorted(p.name for p in tmp_path.iterdir())
+    code = (
+        "import os, signal, sys, threading, symlayout\n"
+        "from symlayout.commands import command_line\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
+        "sys.exit(command_line.main(sys.argv[1:]))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        timeout=300,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (ExitStatus.INTERRUPTED, "", "")
+    assert sorted(p.name for p in tmp_path.iterdir()) == files
+
+
+def test_an_interrupt_leaves_no_part_of_a_model(tmp_path: Path) -> None:
+    code = (
+        "import os, signal, sys, symlayout\n"
+        "from symlayout.commands import command_line\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "os.fsync = lambda _: os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.exit(command_line.main(sys.argv[1:]))\n"
+    )
+    words = ["optimize", str(MODELS / "pixel_unshuffle.onnx"), "-o", str(tmp_path / "out.onnx")]
+    done = subprocess.run([sys.executable, "-c", code, *words], env=environment(), capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (ExitStatus.INTERRUPTED, "", "")
+    assert list(tmp_path.iterdir()) == []
