@@ -44,6 +44,7 @@ def whole(
     attributes: Sequence[tuple[str, Any]] = (),
     dtype: Any = None,
     random: bool = False,
+    total: bool | None = None,
     limits: Sequence[tuple[Any, Any]] = (),
     places: tuple[Places, ...] = (),
 ) -> Tensor:
@@ -53,6 +54,8 @@ def whole(
     ----------
     function : callable, optional
         Without it, no value is known.
+    total : bool, optional
+        Whether there is a value for all elements, although there is no function: where it is *random*, if not given.
     limits : sequence of pairs
         Extents that depend on data, each with its largest value.
     places : tuple of Places
@@ -67,7 +70,8 @@ def whole(
     ((k, 3), (N >= k,))
     """
     given = tuple((key, _frozen(v)) for key, v in attributes)
-    body = Body(name, function, given, over=True, random=random or _is_symbolic(given), places=places, total=random)
+    total = random if total is None else total
+    body = Body(name, function, given, over=True, random=random or _is_symbolic(given), places=places, total=total)
     views = list(xs) or [constant(np.zeros((), np.uint8))]
     return compute(body, views, batch=0, result=_Limited(tuple(result), tuple(limits)), dtype=dtype)
 

@@ -15,7 +15,7 @@ from symlayout.proof.counterexample import Witness
 from symlayout.proof.points import bound_sides
 from symlayout.show.wording import relation
 from symlayout.tensors.chain import Tensor, graph_of
-from symlayout.tensors.requirements import part_of, requirements
+from symlayout.tensors.requirements import implies, part_of, requirements
 from symlayout_codegen.forks import cached_property
 
 _MOST_SIZES = 2000  # most sizes that are tried
@@ -101,21 +101,34 @@ class RefusedSizes:
         return Witness(dims, None, left.bind(_of(left, self.sizes)).extents, f"refused ({self.why})")
 
 
-def demanded_beyond(here: Facts, there: Facts) -> list[Requirement]:
-    """Return what *there* demands and *here* is not proved to imply, but for what is demanded beyond the standard.
+def demanded_beyond(here: Facts, after: Mapping[str, Tensor]) -> tuple[list[Requirement], Facts]:
+    """Return what the values *after* demand and *here* is not proved to imply, but for demands beyond the standard.
+
+    The second value is the system of facts that knows the symbols of these requirements.
+
+    A system of facts states each requirement with the symbols that its equalities leave.  So what a value demands
+    beyond the standard counts for the others only where the equalities that it comes with are implied.
 
     Raises
     ------
     ShapeError
         ``infeasible`` if no sizes meet both.
     """
-    trial = here.fork()
-    beyond = [r for r in there.requirements if r.kind == LEFT_OUT]
-    if beyond:
-        trial.merge(part_of(there, beyond))
-    count = len(trial.requirements)
-    trial.merge(there)
-    return [r for r in trial.requirements[count:] if r.kind != LEFT_OUT]
+    known = here.fork()
+    waiting = {id(t.facts): (t.facts, *_beyond(t.facts)) for t in after.values()}
+    while sound := [key for key, (facts, _, equal) in waiting.items() if implies(known, part_of(facts, equal))]:
+        for facts, beyond, _ in map(waiting.pop, sound):
+            if beyond:
+                known.merge(part_of(facts, beyond))
+    count = len(known.requirements)
+    known.merge(facts_of(after))
+    return [r for r in known.requirements[count:] if r.kind != LEFT_OUT], known
+
+
+def _beyond(facts: Facts) -> tuple[list[Requirement], list[Requirement]]:
+    """Return what is demanded beyond the standard, and the equalities that the standard demands."""
+    beyond = [r for r in facts.requirements if r.kind == LEFT_OUT]
+    return beyond, [r for r in facts.requirements if r.kind != LEFT_OUT and r.relation == "zero"]
 
 
 def refused_after(
@@ -129,7 +142,7 @@ def refused_after(
     here, there = facts_of(left), facts_of(right)
     leaves = [leaf for leaf in graph_of((*left.values(), *right.values())) if not leaf.inputs]
     given = {name for leaf in leaves for name in leaf.facts.dims}
-    if not here.dims.keys() <= given or not _may_refuse(here, there):
+    if not here.dims.keys() <= given or not _may_refuse(here, right):
         return None
     shown = [t for name, t in left.items() if outputs is None or name in outputs]
     others = [t for name, t in left.items() if outputs is not None and name not in outputs]
@@ -179,10 +192,10 @@ def _exclude_each_other(here: Facts, there: Facts) -> bool:
     return False
 
 
-def _may_refuse(here: Facts, there: Facts) -> bool:
-    """Return whether *there* is not proved to hold wherever *here* does."""
+def _may_refuse(here: Facts, after: Mapping[str, Tensor]) -> bool:
+    """Return whether what the values *after* demand is not proved to hold wherever *here* does."""
     try:
-        return bool(demanded_beyond(here, there))
+        return bool(demanded_beyond(here, after)[0])
     except ShapeError:  # no sizes meet both
         return True
 

@@ -156,12 +156,12 @@ def _verified(
         if name != refused.output:  # no output needs what is refused: then it is refused for all of them
             break
     facts = facts_of(*origins, decided, others) if decided else here
-    open_ = demanded_beyond(here, facts_of(values[1])) if not proofs else []
+    open_, trial = demanded_beyond(here, values[1]) if not proofs else ([], here)
     known = pairs_known(facts, laws, sides=(list(decided.values()), [right[name] for name in decided]))
     read = [[*o.values(), *side.values()] for o, side in zip(origins, (decided, others), strict=True)]
     doubt = other_data(read[0], read[1], facts, known)
     if open_:
-        demand = wording.relation(sympy_bridge.to_relation(open_[0], facts))
+        demand = wording.relation(sympy_bridge.to_relation(open_[0], trial))
         doubt = f"the model after is valid wherever the model before is: it requires {demand}"
     given = dims_of_inputs([*values[0].values(), *values[1].values()])
     reading = _partial_of(values[0], before.outputs).values()
@@ -299,7 +299,7 @@ def check_models(
     if reason:
         return reason
     here, facts = facts_of(left), facts_of(left, right)
-    if demanded_beyond(here, facts_of(right)):
+    if demanded_beyond(here, right)[0]:
         return "the model after is not shown to be valid wherever the model before is"
     given = frozenset(dims_of_inputs([*left.values(), *right.values()]))
     if certificate.get("domain") != Domain(here, facts, given, joint.stated).data:

@@ -173,7 +173,7 @@ def _blocks(node: Tensor, batch: int) -> Iterator[tuple[slice, ...] | None]:
 
 def stirred(a: Array) -> Array:
     """Return an array of floats with each element changed by about as much as a sum in another order is."""
-    if a.dtype.kind != "f":
+    if a.dtype.kind != "f" or a.dtype.itemsize < 2:  # types of 8 bits have no finfo, and no element that is near
         return a
     step = 2.0 ** (4 - np.finfo(a.dtype).nmant)
     return np.asarray(a * (1 + step * np.random.default_rng(0).uniform(-1, 1, a.shape)), a.dtype)

@@ -10,10 +10,11 @@ from collections.abc import Callable
 
 from onnx import ModelProto
 
-from tests.attack.bases import Base, drawn_base
+from tests.attack.bases import Base, drawn_base, version_of
 from tests.attack.claims import Answers, paired
 from tests.attack.judge import Pair, Side, points_of
 from tests.attack.mutations import mutated
+from tests.attack.one_nodes import FIRST
 from tests.attack.runner import main_of
 from tests.attack.spellings import dead, for_shape, spelled
 from tests.attack.tally import Tally
@@ -31,6 +32,9 @@ def attack_base(draw: Callable[[random.Random], Base], seed: int, tally: Tally) 
     """Make variants of the base that *draw* gives, and judge what is said of each beside the base and beside others."""
     rnd = random.Random(seed)
     base = draw(rnd)
+    if version_of(base.proto) < FIRST:
+        tally.note(base.subject, "before opset 7")
+        return
     if rnd.random() < 0.15:
         base = Base(base.subject, for_shape(base.proto), base.data, base.sizes)
     side = Side(base.proto)

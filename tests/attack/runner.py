@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import tests.attack
+from tests.attack.runtimes import share_place, was_in_runtime
 from tests.attack.tally import Tally, Wrong, add
 
 Attack = Callable[[int, Tally], None]
@@ -73,6 +74,7 @@ def parts() -> dict[str, Attack]:
 def run(attack: Attack, seed: int, cases: int, seconds: float) -> Iterator[tuple[int, Tally]]:
     """Yield the number of the next case, and the counts since the last ones, until time or cases are used up."""
     end, last = time.monotonic() + seconds, seed + cases
+    share_place()
     while seed < last and time.monotonic() < end:
         here, there = _FORK.Pipe(duplex=False)
         child = _FORK.Process(target=_work, args=(there, attack, seed, last, end))
@@ -81,7 +83,7 @@ def run(attack: Attack, seed: int, cases: int, seconds: float) -> Iterator[tuple
         done, at = False, seed
         try:
             while not done:
-                if not here.poll(40 * LIMIT):
+                if not here.poll(10 * LIMIT):
                     break
                 kind, number, tally = here.recv()
                 at = number
@@ -96,7 +98,12 @@ def run(attack: Attack, seed: int, cases: int, seconds: float) -> Iterator[tuple
             child.join()
         if not done:
             lost = Tally()
-            lost.note_wrong("process", Wrong("process", f"case {at} ends its process, with status {child.exitcode}"))
+            if was_in_runtime():
+                lost.note("process", "ended by a runtime")
+            else:
+                lost.note_wrong(
+                    "process", Wrong("process", f"case {at} ends its process, with status {child.exitcode}")
+                )
             seed = at + 1
             yield seed, lost
 

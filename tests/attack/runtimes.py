@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import signal
 import warnings
 from collections.abc import Iterator, Mapping
@@ -22,7 +23,7 @@ _LONGEST = 10.0  # seconds of the processor that the evaluator may take
 # what a message says if the runtime lacks something, and the model may be a good one
 _LACKS = ("NOT_IMPLEMENTED", "NotImplemented", "under development", "No implementation", "not supported", "unsupported",
           "No Op registered", "unable to load", "bad_alloc", "MemoryError", "not implemented",
-          "mode only supports", "MLDataType", "No corresponding Numpy type")  # fmt: skip
+          "mode only supports", "core/providers/cpu/nn/lrn.h", "MLDataType", "No corresponding Numpy type")  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +82,17 @@ class Sessions:
         """Return what onnxruntime computes."""
         if not has_onnxruntime():
             return Ran(None, "NotImplemented: onnxruntime is not installed")
-        return _ran(self._onnxruntime, self.model, given)
+        if any(_ends_at_most(n, self.model) for n in self.model.graph.node):
+            return Ran(None, "NotImplemented: the largest end, with a step below 0, is none for onnxruntime")
+        with in_runtime():
+            return _ran(self._onnxruntime, self.model, given)
 
     def by_reference(self, given: Arrays) -> Ran:
         """Return what the reference evaluator computes; it accepts much that the standard forbids."""
         if any(n.op_type == "Clip" and not all((*n.input, "", "")[1:3]) for n in self.model.graph.node):
             return Ran(None, "NotImplemented: the evaluator leaves out the bounds that the standard has by default")
+        if any(a.name == "clip" for n in self.model.graph.node for a in n.attribute):
+            return Ran(None, "NotImplemented: the evaluator leaves out limits of recurrent layers")
         return self._by_evaluator(self._reference, given)
 
     def with_ordered_zeros(self, given: Arrays) -> Ran:
@@ -118,6 +124,44 @@ def _ended() -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         signal.signal(signal.SIGVTALRM, before)
+
+
+_place = mmap.mmap(-1, 1)  # shared with the processes that this one forks
+
+
+def share_place() -> None:
+    """Share with the processes that this one forks, and no others, whether they are `in_runtime`."""
+    global _place
+    _place = mmap.mmap(-1, 1)
+
+
+@contextmanager
+def in_runtime() -> Iterator[None]:
+    """Let `was_in_runtime` return True, in another process too, if this process ends in the block."""
+    _place[0] = 1
+    try:
+        yield
+    finally:
+        _place[0] = 0
+
+
+def was_in_runtime() -> bool:
+    """Return whether a process is in a block of `in_runtime`, or ended there."""
+    found = bool(_place[0])
+    _place[0] = 0
+    return found
+
+
+def _ends_at_most(node: Any, model: Any) -> bool:
+    """Return whether a Slice has a step below 0, and the largest number for an end."""
+    if node.op_type != "Slice" or len(node.input) < 5:
+        return False
+    held = {t.name: t for t in model.graph.initializer}
+    ends, steps = (held.get(name) for name in (node.input[2], node.input[4]))
+    if ends is None or steps is None:
+        return False
+    pairs = zip(*(import_module("onnx.numpy_helper").to_array(t).ravel().tolist() for t in (ends, steps)), strict=False)
+    return any(step < 0 and end in (2**63 - 1, 2**31 - 1) for end, step in pairs)
 
 
 @cache

@@ -157,9 +157,9 @@ globals().update({name.lower(): _registered(name) for name in _LAYERS})
 @operator(
     "Dropout",
     example=("N, C", "", "(N, C)"),
-    kinds="attr_dtype",
+    kinds="attr_dtype, attr_range, rank",
     about={
-        "ratio": "The part of elements that becomes 0 in training.",
+        "ratio": "The part of elements that becomes 0 in training: at least 0 and less than 1.",
         "training_mode": "Whether elements are dropped.",
     },
 )
@@ -172,12 +172,19 @@ def dropout(
     outputs: int = 1,
 ) -> Tensor | list[Tensor]:
     """Return *data*, and with two *outputs* the mask of the elements that stay.  In training, the result is random."""
+    for name, x in (("ratio", ratio), ("training_mode", training_mode)):
+        if isinstance(x, Tensor):
+            require_rank(name, x, 0, 0)
     trains = training_mode is not None and not (is_known(training_mode) and not known("t", training_mode).any())
-    none = ratio is not None and is_known(ratio) and not known("ratio", ratio).any()
-    if trains and not none:
+    is_open = ratio is not None and not is_known(ratio)
+    if ratio is not None and not is_open and not (0 <= known("ratio", ratio) < 1).all():
+        raise ShapeError(f"ratio {known('ratio', ratio)} is not from 0 to 1", "attr_range")
+    none = ratio is not None and not is_open and not known("ratio", ratio).any()
+    if is_open or (trains and not none):
         xs = [x for x in (data, ratio, training_mode) if isinstance(x, Tensor)]
+        drops = partial(whole, "dropout", xs, data.shape, random=trains, total=not is_open)  # a ratio may be outside
         made = [
-            whole("dropout", xs, data.shape, dtype=dtype, random=True, attributes=[("output", k)])
+            drops(dtype=dtype, attributes=[("output", k), ("trains", trains)])
             for k, dtype in enumerate((data.dtype, np.dtype(bool))[:outputs])
         ]
     else:

@@ -321,7 +321,7 @@ def affine_grid(theta: Tensor, size: Tensor | Sizes, align_corners: Any = 0) -> 
     example=("N, C, H, W; R, 4; R", "output_height=7, output_width=7", "(R, C, 7, 7)"),
     kinds="rank",
     about=_GRID,
-    allowed={"sampling_ratio": AT_LEAST_0},
+    allowed={"sampling_ratio": AT_LEAST_0, "output_height": AT_LEAST_0, "output_width": AT_LEAST_0},
 )
 def roi_align(
     X: Tensor,
@@ -361,6 +361,7 @@ def roi_align(
     example=("N, C, H, W; R, 4; R", "output_height=7, output_width=7", "(R, C, 7, 7)"),
     kinds="rank",
     about=_GRID,
+    allowed={"output_height": AT_LEAST_0, "output_width": AT_LEAST_0},
 )
 def roi_align_10(
     X: Tensor,

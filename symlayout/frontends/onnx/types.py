@@ -30,8 +30,8 @@ _KINDS = "attr_dtype, bad_axis, rank, size_mismatch"
 
 
 def cast_to(x: Tensor, dtype: Any, saturate: bool = True, round_mode: str = "up") -> Tensor:
-    """Return *x* in the element type *dtype*; None leaves it as it is."""
-    if dtype is None or x.dtype == dtype:
+    """Return *x* in the element type *dtype*; None leaves it as it is, and so does its own type without infinities."""
+    if dtype is None or (x.dtype == dtype and not (saturate and np.dtype(dtype).name == "float8_e5m2")):
         return x
     return elementwise(_cast(np.dtype(dtype), saturate, round_mode), x, dtype=dtype)
 
