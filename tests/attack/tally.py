@@ -1,7 +1,7 @@
 """What an attack shows: counts by subject and outcome, and each wrong answer with its files.
 
-The counts are kept in a JSON file.  ``python -m tests.attack.tally counts.json > docs/attack.md`` writes the page of
-the documentation that shows them.
+The counts are kept in a JSON file.  ``python -m tests.attack.tally counts.json COMMITS > docs/attack.md`` writes the
+page of the documentation that shows them; COMMITS says what was attacked.
 """
 
 from __future__ import annotations
@@ -106,17 +106,18 @@ def add(path: Path, part: str, tally: Tally) -> None:
     path.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n")
 
 
-def page(known: dict[str, dict[str, dict[str, int]]]) -> str:
-    """Return the page with these counts."""
+def page(known: dict[str, dict[str, dict[str, int]]], commits: str = "") -> str:
+    """Return the page with these counts, of a run of these *commits*."""
     lines = [
         "# Attacks on verdicts",
         "",
-        "Written by `python -m tests.attack.tally counts.json`, from the counts that `make attack` adds to that file.",
+        "Written by `python -m tests.attack.tally counts.json COMMITS`, from the counts that attacks add to that file.",
         "Each part makes claims about small models without end, true and false ones side by side, and asks",
         "`symlayout.verify`. onnxruntime without its optimisation and the reference evaluator of the package `onnx`",
         "judge each answer: PROVED at drawn sizes and special values, REFUTED at its witness. An answer that they",
         "contradict is wrong.",
     ]
+    lines += ["", f"These are the counts of a run at {commits}."] if commits else []
     for part, counts in sorted(known.items()):
         totals: Counter[str] = Counter()
         for row in counts.values():
@@ -133,4 +134,4 @@ def page(known: dict[str, dict[str, dict[str, int]]]) -> str:
 
 
 if __name__ == "__main__":
-    print(page(json.loads(Path(sys.argv[1]).read_text())))
+    print(page(json.loads(Path(sys.argv[1]).read_text()), *sys.argv[2:3]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -187,5 +188,5 @@ def test_the_reference_evaluator_does_not_run_for_ever(monkeypatch: pytest.Monke
     graph = helper.make_graph([align], "g", inputs, [helper.make_empty_tensor_value_info("y")])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 16)], ir_version=8)
     box = np.array([[0, 0, 1e7, 1e7]], np.float32)  # as many samples as elements of the box
-    given = {"x": np.ones((1, 1, 4, 4), np.float32), "r": box, "b": np.zeros(1, np.int64)}
+    given: dict[str, Any] = {"x": np.ones((1, 1, 4, 4), np.float32), "r": box, "b": np.zeros(1, np.int64)}
     assert Sessions(model).by_reference(given).lacks
