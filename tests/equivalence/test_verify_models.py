@@ -80,7 +80,7 @@ def test_the_witness_can_be_run(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_least_certain_output_decides() -> None:
-    x, unknown = sl.tensor("N, C", name="x"), sl.Body("unknown")
+    x, unknown = sl.tensor("N, C", name="x"), sl.Body("unknown", total=True)
     one, other = (sl.compute(unknown, [t], batch=2) for t in (x, sl.flip(x, 0)))
     same, flipped = sl.flip(sl.flip(x, 0), 0), sl.flip(x, 1)
     assert sl.verify(model(a=x, b=one), model(a=same, b=one)).verdict is PROVED

@@ -165,11 +165,15 @@ _SPLITS: list[Row] = [
 
 _COMPARED: list[Row] = [
     _never("two fills are the same", "not same_fill(a.fill, b.fill, self.dtype)"),
-    ("all fills are the same", "return all(same_fill(fills[0], fill, dtype) for fill in fills[1:])", "return True"),
+    (
+        "all fills are the same",
+        "return all(same_fill(fills[0], fill, self.dtype) for fill in fills[1:])",
+        "return True",
+    ),
     (
         "one fill for all is for maps without cases",
-        "        return False\n    fills = [",
-        "        pass\n    fills = [",
+        "            return False\n        fills = [",
+        "            pass\n        fills = [",
         "where neither side reads inside all its sources both read that fill, whatever cases they take; the condition"
         " is the checker's, which would refuse the certificate",
     ),
