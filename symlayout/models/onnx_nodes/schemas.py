@@ -71,13 +71,16 @@ class Schema:
     defaults: Mapping[str, Any]
 
 
+_LAST = (1 << 31) - 1  # the package takes versions of 32 bits, and a file has 64
+
+
 @functools.lru_cache(maxsize=4096)
 def package_schema(op: str, version: int, domain: str) -> Any:
     """Return the package's schema of an operator in a version of its domain; None if there is none."""
     from onnx import defs
 
     try:
-        return defs.get_schema(op, version, domain)
+        return defs.get_schema(op, max(0, min(version, _LAST)), domain)
     except defs.SchemaError:
         return None
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from symlayout.algebra.facts import Facts
 from symlayout.errors import SymlayoutError, one_line
+from symlayout.models.onnx_nodes.schemas import package_schema
 from symlayout.models.onnx_subgraphs import has_graphs
 from symlayout.ops.transpose import transpose
 from symlayout.optimize_models.onnx_graph import EditedGraph
@@ -526,14 +527,9 @@ def _is_elementwise(t: Tensor | None) -> bool:
     return t is not None and t.body is not None and not t.body.over and t.batch == t.rank
 
 
-@functools.cache
 def _schema(op: str, domain: str, opset: int) -> Any:
-    from onnx import defs
-
-    try:
-        return defs.get_schema(op, opset if domain in ("", "ai.onnx") else 1, "" if domain == "ai.onnx" else domain)
-    except defs.SchemaError:
-        return None
+    standard = domain in ("", "ai.onnx")
+    return package_schema(op, opset if standard else 1, "" if standard else domain)
 
 
 def _role(node: NodeProto, k: int, opset: int) -> str:

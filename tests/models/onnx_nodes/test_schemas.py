@@ -269,3 +269,9 @@ def test_a_schema_says_what_may_be_left_out() -> None:
     assert [i.optional for i in clip.inputs] == [False, True, True]
     assert [i.optional for i in total.inputs] == [False]
     assert schema_of("Clip", 13, "nobody") is None
+
+
+@pytest.mark.parametrize(("version", "known"), [(1 << 40, 14), (-(1 << 40), None)])
+def test_a_version_beyond_32_bits_is_one_of_a_later_or_of_no_standard(version: int, known: int | None) -> None:
+    found = schema_of("Relu", version, "")
+    assert (None if found is None else found.since) == known
