@@ -254,7 +254,8 @@ def _of_pieces(e: Extent, facts: Facts) -> Sum | None:
     low, high = (x if isinstance(x, int) else None for x in (facts.low[name], facts.high[name]))
     if len(function.within(low, high).kinks) < 2:
         return None
-    if function.times(-1).where_nonnegative(low, high) == [(low, high)]:  # -min(2, n) rather than max(-2, -n)
+    signs = [f.where_nonnegative(low, high) == [(low, high)] for f in (function, function.times(-1))]
+    if signs == [False, True]:  # -min(2, n) rather than max(-2, -n); what is 0 for all integers has both signs
         return None if (opposite := _of_pieces(-e, facts)) is None else -opposite
     if (extremes := function.extremes(low, high)) is None:
         return None

@@ -137,3 +137,9 @@ def test_a_clamped_distance_is_a_minimum() -> None:
     for n in range(7):
         assert x[2:4].subs({c: n}).shape == (len(range(n)[2:4]),)
         assert int(x[2:4].shape[0].subs(c, n)) == len(range(n)[2:4])
+
+
+def test_an_extent_of_pieces_that_is_0_for_all_integers_has_a_text() -> None:
+    n = sl.dim("N")
+    (e,) = sl.tensor((n - sympy.Max(0, 2 * n - 1) + sympy.Max(0, n - 1),)).shape
+    assert [e.subs(n, k) for k in range(5)] == [0] * 5
