@@ -221,9 +221,9 @@ def _moves_values(t: Tensor) -> bool:
 
 
 def _read_one_box(t: Tensor, leaves: Sequence[Tensor]) -> bool:
-    """Return whether the functions at the leaves of *t* read boxes of equal extents, and there are no other leaves."""
+    """Return whether the functions at the leaves that *t* reads read boxes of equal extents."""
     boxes = [[[t.facts.reduce(e) for e in view.extents[x.batch :]] for view in x.inputs] for x in leaves]
-    return len(leaves) == len(t.leaves()) and all(box == boxes[0] for box in boxes)
+    return all(box == boxes[0] for box in boxes)
 
 
 def fills_of(t: Tensor) -> list[Fill]:
@@ -262,13 +262,17 @@ def moved(t: Tensor, views: Mapping[str, Tensor], batch: int, fills: Fills | Non
     if not extra and fills is None:
         return t.replace(views)
     made: dict[int, Tensor] = {}
+    lifted: set[int] = set()  # leaves that give only an extent stay as they are
     for node in t.nodes():
+        longer = tuple(id(x) in lifted for x in node.inputs)
+        if any(longer) or (node.declared is None and node.key in views):
+            lifted.add(id(node))
         if node.declared is None:
             made[id(node)] = views.get(node.key, node)
             continue
         again = node.again
         assert isinstance(again, Application)
-        declaration = _Lifted(again.declaration, extra) if extra else again.declaration
+        declaration = _Lifted(again.declaration, extra, longer) if extra and any(longer) else again.declaration
         if fills is not None and any(case.fill is not None for case in node.declared.cases):
             declaration = Refilled(declaration, t.dtype, fills)
         inputs = tuple(made[id(x)] for x in node.inputs)
@@ -284,18 +288,20 @@ def refilled(t: Tensor, fills: Fills) -> Tensor:
 
 @dataclass(frozen=True, slots=True)
 class _Lifted:
-    """A declaration that leaves the last axes of its inputs, *extra* of them, alone."""
+    """A declaration that leaves the last axes, *extra* of them, alone of the inputs that are *longer* by these."""
 
     declaration: Callable[..., Declared]
     extra: int
+    longer: tuple[bool, ...]
 
     @property
     def __name__(self) -> str:
         return self.declaration.__name__
 
     def __call__(self, x: Operand, *args: Any, **attributes: Any) -> Declared:
-        n, extents = self.extra, x.shape[-self.extra :]
-        x.shapes = tuple(shape[:-n] for shape in x.shapes)  # as the cases will see them, too
+        n, extents = self.extra, x.shapes[self.longer.index(True)][-self.extra :]
+        ends = [-n if longer else None for longer in self.longer]
+        x.shapes = tuple(shape[:end] for shape, end in zip(x.shapes, ends, strict=True))  # as the cases will see them
         declared = self.declaration(x, *args, **attributes)
         return Declared((*declared.domain, *extents), tuple(_lifted(case, n) for case in declared.cases))
 

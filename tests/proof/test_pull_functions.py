@@ -103,3 +103,18 @@ def test_a_deep_chain_is_walked_without_recursion() -> None:
     (same,), old = pulled([t])
     assert same is t
     assert not old
+
+
+def test_a_product_whose_bias_gives_only_its_extents_has_a_certificate_as_rows() -> None:
+    """A tool writes a product of a batch and a bias as one product of all rows."""
+    t, w, b = sl.tensor("N, S, K", name="t"), sl.tensor("K, M", name="w"), sl.tensor("M", name="b")
+    (n, s, k), (_, m) = t.shape, w.shape
+    left = o.add(b, o.mat_mul(t, w))
+    rows = o.add(o.mat_mul(sl.reshape(t, (n * s, k)), w), b)
+    proof = sl.prove_equal(left, sl.reshape(rows, (n, s, m)))
+    assert proof.verdict is sl.Verdict.PROVED
+    assert proof.certificate is not None
+    assert sl.check(proof.certificate, before=left, after=sl.reshape(rows, (n, s, m)))
+    assert sl.prove_equal(
+        left, sl.reshape(o.add(o.mat_mul(sl.reshape(t, (n * s, k)), w), o.neg(b)), (n, s, m))
+    ).verdict is (sl.Verdict.REFUTED)
