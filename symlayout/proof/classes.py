@@ -15,8 +15,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from symlayout.algebra.polynomial import Extent
+from symlayout.errors import ShapeError
+from symlayout.ops.reshape import reshape
 from symlayout.proof.certificate.claim import TracedCoordinate
-from symlayout.tensors.chain import Tensor
+from symlayout.tensors.chain import Tensor, same_size
 from symlayout.tensors.declaration import UNDETERMINED, Case
 from symlayout.tensors.element_types import fill_text
 
@@ -59,6 +62,7 @@ class Classes:
     _members: dict[Tensor, Member] = field(default_factory=dict)
     _maps: dict[Tensor, list[_Map] | None] = field(default_factory=dict)
     _roots: dict[Hashable, int] = field(default_factory=dict)
+    _flat: dict[int, tuple[int, tuple[Extent, ...]]] = field(default_factory=dict)  # what is reshaped, by its root
     _constants: dict[Hashable, list[np.ndarray[Any, Any]]] = field(default_factory=dict)
 
     def are_one(self, a: Tensor, b: Tensor) -> bool:
@@ -154,6 +158,14 @@ class Classes:
         coords = [tuple(m.coords[k] for k in read.order) for m, read in zip(maps, reads, strict=True)]
         if _is_transpose(t, maps):
             return Member(reads[0].root, tuple(axis for _, axis in coords[0]))
+        if reads[0].order == tuple(range(len(reads[0].order))) and self._is_flat(t, maps):
+            source = t.inputs[maps[0].source]
+            origin, extents = self._flat.get(reads[0].root, (reads[0].root, source.extents))
+            if extents == t.extents:
+                return Member(origin, axes)
+            root = self._root(("flat", t.extents, origin))
+            self._flat[root] = origin, extents
+            return Member(root, axes)
         met = chain.from_iterable((c, m.windows) for m, c in zip(maps, coords, strict=True))
         order = tuple(dict.fromkeys((*_axes(met), *axes)))
         names = {axis: k for k, axis in enumerate(order)}
@@ -162,6 +174,22 @@ class Classes:
             for m, c, read in zip(maps, coords, reads, strict=True)
         )
         return Member(self._root(("moved", tuple(t.extents[k] for k in order), cases)), order)
+
+    def _is_flat(self, t: Tensor, maps: Sequence[_Map]) -> bool:
+        """Return whether an operation keeps the elements of its input in row-major order, and does nothing else."""
+        source = t.inputs[maps[0].source]
+        if (
+            len(maps) > 1
+            or maps[0].windows
+            or maps[0].fill is not None
+            or not same_size(t.extents, source.extents, t.facts)
+        ):
+            return False
+        try:
+            again = reshape(source, t.shape)
+        except ShapeError:
+            return False
+        return again.extents == t.extents and self._map_of(again) == [maps[0]._replace(source=0)]
 
     def _of_computed(self, t: Tensor) -> Member:
         assert t.body is not None

@@ -19,6 +19,7 @@ from symlayout.errors import ShapeError
 from symlayout.ops.broadcast import broadcast_to
 from symlayout.ops.reshape import reshape
 from symlayout.ops.slicing import getitem
+from symlayout.proof.classes import Classes
 from symlayout.proof.fills.fills_of_operands import Fills, Refilled, fills_of_operands
 from symlayout.tensors.apply_operation import Application, apply
 from symlayout.tensors.chain import Tensor
@@ -69,6 +70,7 @@ class _Pull:
 
     def __init__(self) -> None:
         self.old: dict[str, str] = {}
+        self._classes = Classes()
         self._made: dict[tuple[int, ...], list[Tensor]] = {}
         self._kept: list[_Row] = []  # whose ids are in use
         self._begun = 0  # functions that are pulled out of movement
@@ -101,6 +103,8 @@ class _Pull:
 
     def _out_of(self, ts: _Row) -> _Walk[list[Tensor]]:
         """Return the tensors with their functions outermost."""
+        if len(ts) == 1 and (source := self._unmoved(ts[0])) is not None:
+            return (yield (source,))
         if all(map(_moves_values, ts)) and not any(map(fills_of, ts)):
             made = yield from self._outermost(ts)
         else:
@@ -109,6 +113,15 @@ class _Pull:
         if len(ts) == 1 and (chosen := self._out_of_choice(made[0])) is not None:
             return [chosen]
         return made
+
+    def _unmoved(self, t: Tensor) -> Tensor | None:
+        """Return the value that *t* moves back to where it was; None if it is built otherwise."""
+        below, found = t, None
+        while below.declared is not None and len(below.declared.cases) == 1:
+            below = below.inputs[below.declared.cases[0].source]
+            if below.extents == t.extents and self._classes.are_one(t, below):
+                found = below
+        return found
 
     def _begin(self, functions: int) -> None:
         """Count functions that are pulled out; each makes a value."""

@@ -108,6 +108,18 @@ def test_values_in_two_orders_are_of_one_class() -> None:
     assert classes.are_one(padded[0], sl.transpose(padded[1]))
 
 
+def test_a_reshape_of_a_reshape_is_a_reshape() -> None:
+    x = sl.tensor("N, C, H", name="x")
+    n, c, h = x.shape
+    flat = relu(sl.reshape(x, (n * c, h)))
+    assert are_one(sl.reshape(sl.reshape(flat, (h, n, c)), (n * c, h)), flat)
+    assert are_one(sl.reshape(sl.reshape(flat, (h, n, c)), (n, c * h)), sl.reshape(flat, (n, c * h)))
+    assert are_one(sl.reshape(sl.transpose(sl.transpose(sl.reshape(flat, (n, c, h)))), (n * c, h)), flat)
+    assert not are_one(sl.reshape(sl.transpose(sl.reshape(flat, (n, c, h)), (1, 0, 2)), (n * c, h)), flat)
+    assert not are_one(sl.reshape(sl.reshape(sl.transpose(flat), (h, n, c)), (n * c, h)), flat)
+    assert not are_one(sl.reshape(flat, (c * n, h))[::-1], flat)
+
+
 def test_what_reads_the_beginning_of_an_axis_is_another_value() -> None:
     x, y = sl.tensor("N, 4", name="x"), sl.tensor("N, 4", name="y")
     assert not are_one(relu(x[:, :3]), relu(x))
