@@ -104,7 +104,8 @@ class _Pull:
     def _out_of(self, ts: _Row) -> _Walk[list[Tensor]]:
         """Return the tensors with their functions outermost."""
         if len(ts) == 1 and (source := self._unmoved(ts[0])) is not None:
-            return (yield (source,))
+            before: list[Tensor] = yield (source,)
+            return before
         if all(map(_moves_values, ts)) and not any(map(fills_of, ts)):
             made = yield from self._outermost(ts)
         else:
