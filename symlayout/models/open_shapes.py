@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from symlayout.algebra.facts import Facts, Requirement
-from symlayout.algebra.polynomial import Extent, Poly
+from symlayout.algebra.polynomial import Extent, Poly, names_of
 from symlayout.errors import LEFT_OUT, SymlayoutError
 from symlayout.language.sympy_bridge import fresh, to_sympy
 from symlayout.models.arithmetic.shape_arrays import gather, moved
@@ -99,7 +99,8 @@ def _bounded(t: Tensor, axis: int, inputs: Sequence[Tensor], given: Collection[s
     most: tuple[Any, ...] | None = None if not isinstance(high, int) else (high,)
     uppers = [fact + e for fact in facts.known] if isinstance(e, Poly) and len(e.terms) == 1 else []
     own: list[Extent] = [x.extents[axis] for x in inputs if x.rank == t.rank and axis < x.rank]
-    for upper in [*own, *uppers] if most is None else ():
+    known = facts.low.keys() | facts.solved.keys()  # a result does not have the dims of operands that it leaves out
+    for upper in [u for u in [*own, *uppers] if names_of(u) <= known] if most is None else ():
         written = to_sympy(upper, facts)
         if _is_of((written,), given) and facts.nonnegative(facts.reduce(upper) - e):
             most = (written,)

@@ -149,3 +149,11 @@ def test_an_extent_is_at_most_what_a_row_says_of_it() -> None:
     assert other is not None
     assert other.shape is not None
     assert other.shape[1] == UnknownExtent(0, (12,))
+
+
+def test_the_dims_of_an_operand_that_is_left_out_are_no_bound(tmp_path: Path) -> None:
+    """A damaged file gives OneHot a depth of rank 2, whose extent depends on data."""
+    nodes = "{ d = OneHot<axis=1>(x, s, v)  y = OneHot<axis=1>(x, d, v) }"
+    y = read(tmp_path, f"g (int64[3] x, float s, float[2] v) => (float y) {nodes}").tensors["y"]
+    assert isinstance(y, sl.Tensor)
+    assert shape_of(y) == "(3, ?)"
