@@ -118,7 +118,7 @@ def _ended() -> Iterator[None]:
         raise TimeoutError("NotImplemented: the evaluator takes too long")
 
     before = signal.signal(signal.SIGVTALRM, expired)
-    signal.setitimer(signal.ITIMER_VIRTUAL, _LONGEST)
+    signal.setitimer(signal.ITIMER_VIRTUAL, _LONGEST, 0.05)  # once more: Python drops what is raised in a finalizer
     try:
         yield
     finally:
