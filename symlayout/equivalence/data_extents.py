@@ -9,7 +9,7 @@ from typing import Any
 
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent, names_of, symbol
-from symlayout.equivalence.valid_sizes import facts_of
+from symlayout.equivalence.valid_sizes import dims_of_inputs, facts_of
 from symlayout.proof.attempts import decide, form_of, pairs_known, pairs_of
 from symlayout.proof.certificate.check_computed import refusal_of_computed
 from symlayout.proof.certificate.computed import certificate_of_computed
@@ -180,11 +180,6 @@ def other_data(
 
 def _same(a: Tensor, b: Tensor, facts: Facts, known: tuple[Congruence, Congruence]) -> bool:
     return proof_of(a, b, facts, known, 0).verdict is Verdict.PROVED
-
-
-def dims_of_inputs(values: Iterable[Tensor]) -> set[str]:
-    """Return the dims of the inputs that *values* read."""
-    return {name for leaf in graph_of(values) if not leaf.inputs for name in leaf.facts.dims}
 
 
 def _origins(outputs: Iterable[Tensor]) -> dict[str, Tensor]:

@@ -36,6 +36,31 @@ def facts_of(*models: Mapping[str, Tensor]) -> Facts:
     return facts
 
 
+def dims_of_inputs(values: Iterable[Tensor]) -> set[str]:
+    """Return the dims of the inputs that *values* read."""
+    return {name for leaf in graph_of(values) if not leaf.inputs for name in leaf.facts.dims}
+
+
+def domain_of(
+    here: Facts,
+    left: Mapping[str, Tensor],
+    right: Mapping[str, Tensor],
+    outputs: Collection[str],
+    stated: tuple[Any, ...],
+    refused: Collection[str] = (),
+) -> Domain:
+    """Return what a claim about the values of two models is about, of which *outputs* are outputs, but for *refused*.
+
+    A proof and its check both ask here: which symbols a system of facts keeps, and which of its requirements follow
+    from others, depends on the order in which values are merged.  *here* is what the values *left* demand.
+    """
+    sides = left, right
+    origins = [{name: t for name, t in side.items() if name not in outputs} for side in sides]
+    ends = [{name: side[name] for name in outputs if name not in refused} for side in sides]
+    both = facts_of(*origins, *ends) if ends[0] else here
+    return Domain(here, both, frozenset(dims_of_inputs([*left.values(), *right.values()])), stated)
+
+
 @dataclass(frozen=True)
 class Domain:
     """The sizes that a claim about two models is about: those for which the model before is valid.

@@ -15,7 +15,6 @@ from symlayout.algebra.polynomial import product
 from symlayout.budgets import limits
 from symlayout.deadlines import question, within
 from symlayout.equivalence.data_extents import (
-    dims_of_inputs,
     other_data,
     proof_of,
     with_data_as_shown,
@@ -30,6 +29,7 @@ from symlayout.equivalence.valid_sizes import (
     Domain,
     RefusedSizes,
     demanded_beyond,
+    domain_of,
     facts_of,
     refused_after,
     refused_everywhere,
@@ -155,7 +155,8 @@ def _verified(
         proofs[name] = Proof(a, b, a.facts, Verdict.REFUTED, refused.witness(a, here))
         if name != refused.output:  # no output needs what is refused: then it is refused for all of them
             break
-    facts = facts_of(*origins, decided, others) if decided else here
+    domain = domain_of(here, *values, before.outputs, joint.stated, refused=proofs)
+    facts = domain.both
     open_, trial = demanded_beyond(here, values[1]) if not proofs else ([], here)
     known = pairs_known(facts, laws, sides=(list(decided.values()), [right[name] for name in decided]))
     read = [[*o.values(), *side.values()] for o, side in zip(origins, (decided, others), strict=True)]
@@ -163,10 +164,9 @@ def _verified(
     if open_:
         demand = wording.relation(sympy_bridge.to_relation(open_[0], trial))
         doubt = f"the model after is valid wherever the model before is: it requires {demand}"
-    given = dims_of_inputs([*values[0].values(), *values[1].values()])
     reading = _partial_of(values[0], before.outputs).values()
     for name, t in decided.items():
-        proof = proof_of(t, right[name], facts, known, budget, given, reading)
+        proof = proof_of(t, right[name], facts, known, budget, domain.dims, reading)
         if doubt and proof.verdict is Verdict.PROVED:
             proof = Proof(t, right[name], facts, Verdict.UNKNOWN, None, doubt, proof.searched)
         if name in before.unknown or name_after[name] in after.unknown:
@@ -175,12 +175,12 @@ def _verified(
     asked = {n: t for n, t in decided.items() if not doubt and (advise or SIGNED_ZERO in laws)}
 
     def decided_again(a: Tensor, b: Tensor, pairs: tuple[Congruence, Congruence], points: int) -> Proof:
-        return proof_of(a, b, facts, pairs, points, given, reading)
+        return proof_of(a, b, facts, pairs, points, domain.dims, reading)
 
     zeros_taken_out(asked, right, facts, laws, budget, proofs, decided_again)
     proofs = {name: proofs[name] for name in left}
     used = tuple(sorted(set().union(*(p.laws for p in proofs.values()))))
-    found = Verification(proofs, used, domain=Domain(here, facts, frozenset(given), joint.stated))
+    found = Verification(proofs, used, domain=domain)
     for name, proof in proofs.items():
         if proof.witness is not None and proof.witness.coord is None and not proof.witness.dims:
             proofs[name] = _at_a_point(proof, left[name], right[name], values[0], here)
@@ -298,11 +298,12 @@ def check_models(
         return f"the certificate has another form: {type(error).__name__}"
     if reason:
         return reason
-    here, facts = facts_of(left), facts_of(left, right)
+    here = facts_of(left)
     if demanded_beyond(here, right)[0]:
         return "the model after is not shown to be valid wherever the model before is"
-    given = frozenset(dims_of_inputs([*left.values(), *right.values()]))
-    if certificate.get("domain") != Domain(here, facts, given, joint.stated).data:
+    domain = domain_of(here, left, right, before.outputs, joint.stated)
+    facts = domain.both
+    if certificate.get("domain") != domain.data:
         return "the claim is about other sizes"
     if reason := _refusal_of_point(certificate.get("point"), left, right, facts):
         return reason

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from onnx import NodeProto, TensorProto
+from onnx import NodeProto, TensorProto, helper
 
 import symlayout as sl
 from symlayout.equivalence.verify_models import check_models
@@ -176,3 +176,43 @@ def test_models_without_a_common_size_differ_wherever_the_model_before_is_valid(
         assert sizes["N"] * sizes["C"] == n
         assert "refused (" in str(found.witness)
         assert "REFUTED" in found.explain()
+
+
+_ATTENTION = [(n, tuple(f"{n}_{k}" for k in range(4))) for n in ("q", "k", "v")]
+MASKED = [*_ATTENTION, ("mask", ("rows", "columns"))]
+MASK_COPIED = [
+    node("Constant", "", "pairs", value_ints=[-1, 0]),
+    node("Reshape", "mask, pairs", "flat"),
+    node("Shape", "mask", "shape"),
+    node("Reshape", "flat, shape", "same"),
+]
+TO_AND_FRO = [node("Transpose", "x", "t", perm=[1, 0]), node("Transpose", "t", "same", perm=[1, 0])]
+FOUR_WEIGHTS = helper.make_tensor("w", TensorProto.FLOAT, [4], [1.0, 2.0, 3.0, 4.0])
+
+
+@pytest.mark.parametrize(
+    ("inputs", "before", "after"),
+    [
+        pytest.param(
+            MASKED,
+            [node("Attention", "q, k, v, mask", "y", is_causal=1)],
+            [*MASK_COPIED, node("Attention", "q, k, v, same", "y", is_causal=1)],
+            id="demands beyond the standard that follow from each other",
+        ),
+        pytest.param(
+            [("x", ("N", "C")), ("b", ("C",))],
+            [*TO_AND_FRO, node("LayerNormalization", "same, w, b", "y")],
+            [node("LayerNormalization", "x, w, b", "y"), node("MatMul", "b, w", "dead")],
+            id="a dim that a dead node finds to be a number",
+        ),
+    ],
+)
+def test_a_proof_and_its_check_are_about_the_same_sizes(tmp_path: Path, inputs: Any, before: Any, after: Any) -> None:
+    """What is merged first decides which symbols a system of facts keeps, and which demands follow from others."""
+    paths = tmp_path / "before.onnx", tmp_path / "after.onnx"
+    given = [value_info(name, shape) for name, shape in inputs]
+    for path, nodes in zip(paths, (before, after), strict=True):
+        path.write_bytes(model(nodes, given, constants=[FOUR_WEIGHTS], opset=23))
+    found = sl.verify(*paths, run=False)
+    assert found.verdict is PROVED
+    assert check_models(found.certificate, *paths) == ""
