@@ -5,7 +5,7 @@ from __future__ import annotations
 import mmap
 import signal
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property, reduce
@@ -67,14 +67,14 @@ class Sessions:
     @cached_property
     def _reference(self) -> Any:
         try:
-            return import_module("onnx.reference").ReferenceEvaluator(self.model)
+            return _evaluator(self.model)
         except Exception as error:
             return f"{type(error).__name__}: {error}"
 
     @cached_property
     def _with_ordered_zeros(self) -> Any:
         try:
-            return import_module("onnx.reference").ReferenceEvaluator(self.model, new_ops=_ordered_extremes())
+            return _evaluator(self.model, _ordered_extremes())
         except Exception as error:
             return f"{type(error).__name__}: {error}"
 
@@ -84,6 +84,8 @@ class Sessions:
             return Ran(None, "NotImplemented: onnxruntime is not installed")
         if any(_ends_at_most(n, self.model) for n in self.model.graph.node):
             return Ran(None, "NotImplemented: the largest end, with a step below 0, is none for onnxruntime")
+        if _takes_logarithms_of_integers(self.model):
+            return Ran(None, "NotImplemented: onnxruntime takes ReduceLogSumExp of integers without their fractions")
         with in_runtime():
             return _ran(self._onnxruntime, self.model, given)
 
@@ -162,6 +164,43 @@ def _ends_at_most(node: Any, model: Any) -> bool:
         return False
     pairs = zip(*(import_module("onnx.numpy_helper").to_array(t).ravel().tolist() for t in (ends, steps)), strict=False)
     return any(step < 0 and end in (2**63 - 1, 2**31 - 1) for end, step in pairs)
+
+
+def _takes_logarithms_of_integers(model: Any) -> bool:
+    """Return whether a ReduceLogSumExp is of integers: the standard's body casts to float64 and back."""
+    nodes = [n for n in model.graph.node if n.op_type == "ReduceLogSumExp"]
+    if not nodes:
+        return False
+    graph = import_module("onnx.shape_inference").infer_shapes(model).graph
+    values = (*graph.input, *graph.value_info, *graph.output)
+    types = {v.name: v.type.tensor_type.elem_type for v in values} | {t.name: t.data_type for t in graph.initializer}
+    integers = {import_module("onnx").TensorProto.DataType.Value(name) for name in ("INT32", "INT64", "UINT32", "UINT64")}
+    return any(types.get(n.input[0]) in integers for n in nodes)
+
+
+def _evaluator(model: Any, more: Sequence[Any] = ()) -> Any:
+    """Return the reference evaluator for *model*; its own Pad takes no pads below 0, which the standard has."""
+    if any(n.op_type == "Pad" for n in model.graph.node) and any(
+        o.version >= 11 for o in model.opset_import if o.domain in ("", "ai.onnx")
+    ):
+        more = [*more, _cropping_pad()]
+    return import_module("onnx.reference").ReferenceEvaluator(model, new_ops=list(more))
+
+
+@cache
+def _cropping_pad() -> Any:
+    base: Any = import_module("onnx.reference.ops.op_pad").Pad_18
+
+    def run(self: Any, data: Array, pads: Array, fill: Any = None, axes: Any = None, mode: str = "constant") -> Any:
+        of = list(range(data.ndim)) if axes is None else [a % data.ndim for a in np.asarray(axes).ravel().tolist()]
+        kept = [slice(None)] * data.ndim
+        for axis, begin, end in zip(of, pads[: len(of)], pads[len(of) :], strict=True):
+            kept[axis] = slice(max(-begin, 0), data.shape[axis] + min(end, 0))
+            if max(-begin, 0) > data.shape[axis] + min(end, 0):
+                raise ValueError(f"pads take more than the {data.shape[axis]} elements of axis {axis}")
+        return base._run(self, data[tuple(kept)], np.maximum(pads, 0), fill, axes, mode)
+
+    return type("Pad", (base,), {"op_domain": "", "_run": run})
 
 
 @cache

@@ -190,3 +190,22 @@ def test_the_reference_evaluator_does_not_run_for_ever(monkeypatch: pytest.Monke
     box = np.array([[0, 0, 1e7, 1e7]], np.float32)  # as many samples as elements of the box
     given: dict[str, Any] = {"x": np.ones((1, 1, 4, 4), np.float32), "r": box, "b": np.zeros(1, np.int64)}
     assert Sessions(model).by_reference(given).lacks
+
+
+def test_the_reference_evaluator_crops_by_pads_below_0() -> None:
+    x = np.arange(12, dtype=np.float32).reshape(3, 4)
+    pads = constant("pads", np.array([-1, 2, 0, -3], np.int64))
+    made = side("Pad", pads).sessions.by_reference({"x": x}).arrays
+    assert made is not None and made[0].tolist() == [[0, 0, 4], [0, 0, 8]]
+    too_many = constant("pads", np.array([-2, 0, -2, 0], np.int64))
+    refused = side("Pad", too_many).sessions.by_reference({"x": x})
+    assert refused.arrays is None and not refused.lacks
+
+
+@pytest.mark.parametrize(("elem_type", "judges"), [(TensorProto.FLOAT, True), (TensorProto.INT32, False)])
+def test_onnxruntime_judges_logarithms_of_floats_only(elem_type: int, judges: bool) -> None:
+    pytest.importorskip("onnxruntime")
+    model = side("ReduceLogSumExp").proto
+    model.graph.input[0].type.tensor_type.elem_type = elem_type
+    x = np.array([[-4, -8]], helper.tensor_dtype_to_np_dtype(elem_type))
+    assert (Sessions(model).by_onnxruntime({"x": x}).arrays is not None) is judges
