@@ -174,8 +174,8 @@ def _takes_logarithms_of_integers(model: Any) -> bool:
     graph = import_module("onnx.shape_inference").infer_shapes(model).graph
     values = (*graph.input, *graph.value_info, *graph.output)
     types = {v.name: v.type.tensor_type.elem_type for v in values} | {t.name: t.data_type for t in graph.initializer}
-    integers = {import_module("onnx").TensorProto.DataType.Value(name) for name in ("INT32", "INT64", "UINT32", "UINT64")}
-    return any(types.get(n.input[0]) in integers for n in nodes)
+    floats = {0, *(import_module("onnx").TensorProto.DataType.Value(name) for name in ("FLOAT", "DOUBLE", "FLOAT16"))}
+    return any(types.get(n.input[0], 0) not in floats for n in nodes)
 
 
 def _evaluator(model: Any, more: Sequence[Any] = ()) -> Any:

@@ -56,6 +56,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "a list as fill": (lambda: attributes.fill_value("a", [1]), "length_mismatch"),
     "an axis that is not there": (lambda: attributes.copied_axes("a", [1, 0], 1), "bad_axis"),
     "a rank": (lambda: require_rank("Op", sl.tensor("N"), 2, 2), "rank"),
+    "a number beyond the element type": (lambda: sl.onnx.clip(sl.tensor("N", "int8"), 300), "attr_dtype"),
     "no tensors": (lambda: require_tensors("Op", []), "length_mismatch"),
     "bounds of two lengths": (lambda: sliced(sl.tensor("N"), [0], [1, 2], None, None), "length_mismatch"),
 }

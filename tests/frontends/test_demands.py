@@ -39,6 +39,11 @@ ROWS: dict[str, tuple[Callable[[], sl.Tensor], str, list[str]]] = {
         "(a, 3)",
         ["Eq((-a + e)*(e - 1), 0)"],
     ),
+    "a bias of Gemm that is not read": (
+        lambda: ONNX.gemm(x("a, 2"), x("2, 3", "w"), x("e, 3", "b"), beta=0.0),
+        "(a, 3)",
+        ["Eq((-a + e)*(e - 1), 0)"],
+    ),
     "scales by channel": (
         lambda: ONNX.instance_normalization(x("N, C, H"), x("a", "s"), x("b", "t")),
         "(N, C, H)",

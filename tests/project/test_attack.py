@@ -196,10 +196,12 @@ def test_the_reference_evaluator_crops_by_pads_below_0() -> None:
     x = np.arange(12, dtype=np.float32).reshape(3, 4)
     pads = constant("pads", np.array([-1, 2, 0, -3], np.int64))
     made = side("Pad", pads).sessions.by_reference({"x": x}).arrays
-    assert made is not None and made[0].tolist() == [[0, 0, 4], [0, 0, 8]]
+    assert made is not None
+    assert made[0].tolist() == [[0, 0, 4], [0, 0, 8]]
     too_many = constant("pads", np.array([-2, 0, -2, 0], np.int64))
     refused = side("Pad", too_many).sessions.by_reference({"x": x})
-    assert refused.arrays is None and not refused.lacks
+    assert refused.arrays is None
+    assert not refused.lacks
 
 
 @pytest.mark.parametrize(("elem_type", "judges"), [(TensorProto.FLOAT, True), (TensorProto.INT32, False)])

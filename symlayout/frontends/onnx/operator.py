@@ -154,7 +154,10 @@ def as_tensor(operator: str, name: str, value: Any, like: Any = None) -> Tensor:
     if isinstance(value, Tensor):
         return value
     if isinstance(value, (bool, int, float, complex)) and like is not None and like.dtype is not None:
-        return constant(np.asarray(value, like.dtype), name)
+        try:
+            return constant(np.asarray(value, like.dtype), name)
+        except (OverflowError, TypeError):
+            raise ShapeError(f"{operator}: {name} is {shown(value)}, which is no {like.dtype}", "attr_dtype") from None
     if isinstance(value, (bool, int, float)) or hasattr(value, "__array__"):
         array = np.asarray(value)
         return constant(array.astype(str) if array.dtype.kind == "O" and _is_text(array) else array, name)

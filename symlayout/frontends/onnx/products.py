@@ -52,7 +52,13 @@ def gemm(
         require_rank("Gemm", x, 2, 2)
     a, b = (transpose(x) if attributes.flag(n, t) else x for x, n, t in ((A, "transA", transA), (B, "transB", transB)))
     made = scaled(contractions.matmul(a, b), alpha)
-    return made if C is None or beta == 0 else apply("Add", made, spread(scaled(C, beta), made.shape))
+    if C is None:
+        return made
+    if beta == 0:  # C is not read, and fits all the same
+        own = made.shape[2 - require_rank("Gemm", C, 0, 2) :]
+        broadcast = [((n - 1) * (n - m), 0) for n, m in zip(C.shape, own, strict=True)]
+        return demanding(made, "the bias has no extent that fits: {} is not {}", broadcast)
+    return apply("Add", made, spread(scaled(C, beta), made.shape))
 
 
 def scaled(x: Tensor, factor: float) -> Tensor:
