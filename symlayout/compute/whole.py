@@ -11,9 +11,10 @@ from symlayout.algebra.polynomial import Extent
 from symlayout.compute.gather import placed
 from symlayout.ops.broadcast import broadcast_to
 from symlayout.ops.reshape import reshape
+from symlayout.tensors.apply_operation import core_joint_operation
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.computation import compute, constant
-from symlayout.tensors.declaration import Body, Operand, Places
+from symlayout.tensors.declaration import Body, Declared, Operand, Places, index_map
 
 Array = np.ndarray[Any, Any]
 Axes = tuple[int, ...]
@@ -74,6 +75,36 @@ def whole(
     body = Body(name, function, given, over=True, random=random or _is_symbolic(given), places=places, total=total)
     views = list(xs) or [constant(np.zeros((), np.uint8))]
     return compute(body, views, batch=0, result=_Limited(tuple(result), tuple(limits)), dtype=dtype)
+
+
+def where_elements(x: Tensor, of: Tensor, name: str, places: Places) -> Tensor:
+    """Return *x*, which is valid where the elements of a second tensor are, and reads none of these.
+
+    Parameters
+    ----------
+    name : str
+        What is demanded, as the name of the function that is valid for such elements only.
+    places : Places
+        What the elements of the only operand of that function have to be.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> x, r = sl.tensor("N", name="x"), sl.tensor((), name="r")
+    >>> sl.prove_equal(where_elements(x, r, "share", Places(0, limits=(0, 1))), x).verdict
+    <Verdict.PROVED: 'proved'>
+    """
+    return _beside([x, whole(name, [of], of.shape, function=_itself, dtype=of.dtype, places=(places,))])
+
+
+@core_joint_operation
+def _beside(x: Operand) -> Declared:
+    """Return the first of two tensors."""
+    return index_map(x.shapes[0], lambda *o: o)
+
+
+def _itself(x: Array, axes: Axes) -> Array:
+    return x
 
 
 def room_of(shape: Sequence[Any]) -> Tensor:

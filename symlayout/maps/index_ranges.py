@@ -33,7 +33,7 @@ def ranges_of(values: Iterable[Tensor], extent: Callable[[Tensor, Extent], int |
             if places.divisors:
                 allowed = _DIVISORS
             elif places.limits is not None:
-                allowed = range(places.limits[0], places.limits[1] + 1)
+                allowed = range(places.limits[0], places.limits[1] + (not places.below))
             else:
                 sizes = [extent(node.inputs[places.into], e) for e in places.spans(node.inputs, node.batch)]
                 known = [n for n in sizes if n is not None]

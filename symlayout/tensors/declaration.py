@@ -113,6 +113,8 @@ class Places(NamedTuple):
         Whether they count the elements of the other operand, along the last axis first.
     limits : tuple of int or None
         The least and the largest value, where no extent says what is valid.
+    below : bool
+        Whether the largest value of *limits* is not valid itself.
     divisors : bool
         Whether they are integers that others are divided by: they are not 0.
 
@@ -131,6 +133,7 @@ class Places(NamedTuple):
     flat: bool = False
     limits: tuple[int, int] | None = None
     divisors: bool = False
+    below: bool = False
 
     def refuses(self, values: np.ndarray[Any, Any]) -> bool:
         """Return whether there is an element that is not valid whatever the extents are.
@@ -140,7 +143,10 @@ class Places(NamedTuple):
         """
         if self.divisors:
             return not np.all(values)
-        return self.limits is not None and not np.all((self.limits[0] <= values) & (values <= self.limits[1]))
+        if self.limits is None:
+            return False
+        low, high = self.limits
+        return not np.all((low <= values) & ((values < high) if self.below else (values <= high)))
 
     def allowed(self, extent: int) -> range:
         """Return the values that are allowed for an axis of this extent."""

@@ -14,7 +14,7 @@ from symlayout.compute.demands import demanding, nonempty
 from symlayout.compute.elementwise import elementwise
 from symlayout.compute.recurrent import ACTIVATIONS, CELLS, recurrent
 from symlayout.compute.training import STEPS
-from symlayout.compute.whole import class_loss, whole
+from symlayout.compute.whole import class_loss, where_elements, whole
 from symlayout.errors import LEFT_OUT, ShapeError
 from symlayout.frontends import attributes
 from symlayout.frontends.onnx.element_types import of_number
@@ -180,15 +180,17 @@ def dropout(
     if ratio is not None and not is_open and not (0 <= known("ratio", ratio) < 1).all():
         raise ShapeError(f"ratio {known('ratio', ratio)} is not from 0 to 1", "attr_range")
     none = ratio is not None and not is_open and not known("ratio", ratio).any()
-    if is_open or (trains and not none):
+    if trains and not none:
         xs = [x for x in (data, ratio, training_mode) if isinstance(x, Tensor)]
-        drops = partial(whole, "dropout", xs, data.shape, random=trains, total=not is_open)  # a ratio may be outside
+        drops = partial(whole, "dropout", xs, data.shape, random=True, total=not is_open)  # a ratio may be outside
         made = [
-            drops(dtype=dtype, attributes=[("output", k), ("trains", trains)])
+            drops(dtype=dtype, attributes=[("output", k)])
             for k, dtype in enumerate((data.dtype, np.dtype(bool))[:outputs])
         ]
     else:
         made = [data, broadcast_to(constant(np.ones((), bool)), data.shape)][:outputs]
+    if is_open and not trains:
+        made = [where_elements(x, ratio, "ratio", Places(0, limits=(0, 1), below=True)) for x in made]
     return made if outputs > 1 else made[0]
 
 

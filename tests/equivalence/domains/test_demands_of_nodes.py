@@ -10,6 +10,7 @@ import pytest
 from onnx import parser
 
 import symlayout as sl
+from symlayout.tensors.declaration import Places
 
 PROVED, REFUTED, UNKNOWN = sl.Verdict.PROVED, sl.Verdict.REFUTED, sl.Verdict.UNKNOWN
 ATTENTION = (
@@ -68,6 +69,58 @@ def test_a_ratio_of_dropout_may_be_outside(tmp_path: Path) -> None:
     assert sl.verify(plain, drops, run=False).verdict is UNKNOWN  # valid at a ratio of 2 only before
     with pytest.raises(sl.ShapeError, match="not from 0 to 1"):
         read(tmp_path, "float[N] x", "r = Constant <value_float = 2.0> () y = Dropout (x, r)", "float y")
+
+
+OPEN_RATIOS = {
+    "without": "y = Relu (x)",
+    "dead": "d = Dropout (x, r) y = Relu (x)",
+    "one": "d = Dropout (x, r) y = Relu (d)",
+    "moved": "t = Transpose (x) d = Dropout (t, r) e = Relu (d) y = Transpose (e)",
+    "other": "d = Dropout (x, q) y = Relu (d)",
+    "both": "d = Dropout (x, r) e = Dropout (d, q) y = Relu (e)",
+    "halved": "h = Add (r, r) d = Dropout (x, h) y = Relu (d)",
+    "mask": "d, m = Dropout (x, r) f = CastLike (m, x) e = Mul (f, f) y = Relu (x)",
+}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "verdict"),
+    [
+        *[(one, one, PROVED) for one in OPEN_RATIOS],
+        *[
+            (one, other, PROVED)
+            for one, other in (("one", "moved"), ("moved", "one"), ("one", "dead"), ("dead", "one"))
+        ],
+        *[(one, "without", PROVED) for one in OPEN_RATIOS],
+        *[("without", one, UNKNOWN) for one in OPEN_RATIOS if one != "without"],
+        ("both", "one", PROVED),
+        ("both", "other", PROVED),
+        ("one", "both", UNKNOWN),
+        ("one", "other", UNKNOWN),
+        ("one", "halved", UNKNOWN),
+        ("one", "mask", PROVED),
+        ("mask", "one", PROVED),
+    ],
+)
+def test_dropout_demands_an_open_ratio_and_changes_nothing(
+    tmp_path: Path, before: str, after: str, verdict: sl.Verdict
+) -> None:
+    inputs = "float[N,C] x, float r, float q"
+    sides = [read(tmp_path, inputs, OPEN_RATIOS[name], "float y") for name in (before, after)]
+    found = sl.verify(*sides, run=False)
+    assert found.verdict is verdict
+    if verdict is PROVED:
+        assert sl.check(found.certificate, before=sides[0], after=sides[1])
+
+
+def test_an_open_ratio_of_a_witness_is_from_0_to_below_1(tmp_path: Path) -> None:
+    inputs = "float[N] x, float r"
+    before, after = (read(tmp_path, inputs, f"d = Dropout (x, r) y = {op} (d)", "float y") for op in ("Relu", "Neg"))
+    witness = sl.verify(before, after, run=False).witness
+    assert witness is not None
+    assert 0 <= witness.inputs["r"] < 1
+    edges = Places(0, limits=(0, 1), below=True)
+    assert [edges.refuses(np.array(r)) for r in (-0.5, 0.0, 0.75, 1.0, np.nan)] == [True, False, False, True, True]
 
 
 def test_an_extent_of_an_attribute_is_not_negative(tmp_path: Path) -> None:
