@@ -44,6 +44,13 @@ ROWS: dict[str, tuple[Callable[[], sl.Tensor], str, list[str]]] = {
         "(a, 3)",
         ["Eq((-a + e)*(e - 1), 0)"],
     ),
+    "zero points by column": (
+        lambda: ONNX.mat_mul_integer(
+            *(sl.tensor(s, "uint8", n) for s, n in (("M, K", "a"), ("K, N", "b"), ("1", "p"), ("S", "q")))
+        ),
+        "(M, N)",
+        ["N*S >= N", "Eq((-N + S)*(S - 1), 0)"],
+    ),
     "scales by channel": (
         lambda: ONNX.instance_normalization(x("N, C, H"), x("a", "s"), x("b", "t")),
         "(N, C, H)",

@@ -160,12 +160,17 @@ def conv_integer(
 
 def _of_rows(point: Tensor, x: Tensor) -> Tensor:
     """Return a scale or zero point of *x*, of which a vector has one for each row: a vector *x* is one row."""
-    point = _of_columns(point, x)
-    return expand_dims(point, -1) if point.rank == 1 else point
+    point = _fitting(point, x)
+    return spread(expand_dims(point, -1), x.shape) if point.rank == 1 else spread(point, x.shape)
 
 
 def _of_columns(point: Tensor, x: Tensor) -> Tensor:
-    """Return a scale or zero point of *x*, of which a vector has one for each column: a vector *x* is one column.
+    """Return a scale or zero point of *x*, of which a vector has one for each column: a vector *x* is one column."""
+    return spread(_fitting(point, x), x.shape)
+
+
+def _fitting(point: Tensor, x: Tensor) -> Tensor:
+    """Return a scale or zero point of at most the rank of *x*.
 
     One number has no axes, so that the product has no more axes than it has by itself.
     """
