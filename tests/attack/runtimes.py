@@ -23,7 +23,8 @@ _LONGEST = 10.0  # seconds of the processor that the evaluator may take
 # what a message says if the runtime lacks something, and the model may be a good one
 _LACKS = ("NOT_IMPLEMENTED", "NotImplemented", "under development", "No implementation", "not supported", "unsupported",
           "No Op registered", "unable to load", "bad_alloc", "MemoryError", "not implemented",
-          "mode only supports", "core/providers/cpu/nn/lrn.h", "MLDataType", "No corresponding Numpy type")  # fmt: skip
+          "mode only supports", "core/providers/cpu/nn/lrn.h", "(between attn_mask and Q)", "MLDataType",
+          "No corresponding Numpy type")  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
