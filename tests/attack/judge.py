@@ -197,7 +197,7 @@ def judged_proof(pair: Pair, found: Any, rnd: random.Random) -> tuple[str, str]:
     points = pair.points or points_of((pair.before, pair.after), pair.base, pair.data, rnd)
     if exact:
         points = [Point(p.at, arrays(pair.before.proto, p.at, rnd, manner="small")) for p in points]
-    seen, worst = 0, ""
+    seen, worst, disputed = 0, "", ("", "")
     for point in points:
         if (outcome := _at(pair, point, loose, seen, _meets(found.requires, point.at))) is None:
             continue
@@ -206,8 +206,14 @@ def judged_proof(pair: Pair, found: Any, rnd: random.Random) -> tuple[str, str]:
         if what in ("wrong", "disputed"):
             if _left_out(found, point.at):
                 continue
-            return what, f"at {point.at}, {_shown(point.given)}: {text}"
+            answer = what, f"at {point.at}, {_shown(point.given)}: {text}"
+            if what == "wrong":
+                return answer
+            disputed = disputed if disputed[0] else answer
+            continue
         worst = what if what == "either zero" or not worst else worst
+    if disputed[0]:
+        return disputed
     return (worst, "") if seen else ("not judged", "")
 
 
@@ -250,7 +256,7 @@ def _at(pair: Pair, point: Point, loose: bool, seen: int, inside: bool) -> tuple
             outcome, text = _second(pair, point, loose, f"onnxruntime: {how}", a, b)
             x = pair.before.by_reference(point)
             if outcome == "wrong" and not inside and x.arrays is None and not x.lacks:
-                return "disputed", text  # the reference evaluator refuses what is outside the stated domain, too
+                return "disputed", text  # outside of the stated domain, where the reference evaluator refuses, too
             return outcome, text
         if not a.lacks:
             return None
@@ -283,8 +289,6 @@ def _second(pair: Pair, point: Point, loose: bool, first: str, a: Ran, b: Ran) -
     x, y = pair.before.by_reference(point), pair.after.by_reference(point)
     text = f"{first}; {_both(a, b)}"
     if x.arrays is None or (y.arrays is None and y.lacks):
-        if x.arrays is None and b.arrays is not None and not x.lacks:  # what one of them refuses may be outside
-            return "disputed", f"{text}; the reference evaluator refuses the model before: {x.refusal[:100]}"
         return "wrong", f"{text}; the reference evaluator does not judge: {(x.refusal or y.refusal)[:100]}"
     how = _difference(x, y, loose)
     if how in ("", "rounding"):

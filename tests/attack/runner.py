@@ -98,7 +98,7 @@ def run(attack: Attack, seed: int, cases: int, seconds: float) -> Iterator[tuple
             child.join()
         if not done:
             lost = Tally()
-            if was_in_runtime():
+            if was_in_runtime() and (child.exitcode or 0) < 0:  # a signal ended it
                 lost.note("process", "ended by a runtime")
             else:
                 lost.note_wrong(

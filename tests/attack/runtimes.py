@@ -23,8 +23,10 @@ _LONGEST = 10.0  # seconds of the processor that the evaluator may take
 # what a message says if the runtime lacks something, and the model may be a good one
 _LACKS = ("NOT_IMPLEMENTED", "NotImplemented", "under development", "No implementation", "not supported", "unsupported",
           "No Op registered", "unable to load", "bad_alloc", "MemoryError", "not implemented",
-          "mode only supports", "core/providers/cpu/nn/lrn.h", "(between attn_mask and Q)", "MLDataType",
-          "No corresponding Numpy type")  # fmt: skip
+          "mode only supports", "(between attn_mask and Q)", "MLDataType", "No corresponding Numpy type")  # fmt: skip
+
+# what onnxruntime demands of the attributes of LRN beyond the standard
+BEYOND_OF_LRN = ("size_ % 2 == 1", "alpha_ > 0.0f", "beta_ > 0.0f")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,8 @@ class Ran:
     @property
     def lacks(self) -> bool:
         """Whether the runtime has no kernel for this, which says nothing about the model."""
-        return self.arrays is None and any(text in self.refusal for text in _LACKS)
+        beyond = "nn/lrn.h" in self.refusal and any(text in self.refusal for text in BEYOND_OF_LRN)
+        return self.arrays is None and (beyond or any(text in self.refusal for text in _LACKS))
 
 
 def has_onnxruntime() -> bool:
@@ -92,9 +95,10 @@ class Sessions:
 
     def by_reference(self, given: Arrays) -> Ran:
         """Return what the reference evaluator computes; it accepts much that the standard forbids."""
-        if any(n.op_type == "Clip" and not all((*n.input, "", "")[1:3]) for n in self.model.graph.node):
+        if any(map(_leaves_out_a_bound, self.model.graph.node)):
             return Ran(None, "NotImplemented: the evaluator leaves out the bounds that the standard has by default")
-        if any(a.name == "clip" for n in self.model.graph.node for a in n.attribute):
+        layers = (n for n in self.model.graph.node if n.op_type in ("RNN", "GRU", "LSTM"))
+        if any(a.name == "clip" for n in layers for a in n.attribute):
             return Ran(None, "NotImplemented: the evaluator leaves out limits of recurrent layers")
         return self._by_evaluator(self._reference, given)
 
@@ -165,6 +169,15 @@ def _ends_at_most(node: Any, model: Any) -> bool:
         return False
     pairs = zip(*(import_module("onnx.numpy_helper").to_array(t).ravel().tolist() for t in (ends, steps)), strict=False)
     return any(step < 0 and end in (2**63 - 1, 2**31 - 1) for end, step in pairs)
+
+
+def _leaves_out_a_bound(node: Any) -> bool:
+    """Return whether a Clip has a bound by default: before version 11, bounds are attributes."""
+    return (
+        node.op_type == "Clip"
+        and not all((*node.input, "", "")[1:3])
+        and not {a.name for a in node.attribute} >= {"min", "max"}
+    )
 
 
 def _takes_logarithms_of_integers(model: Any) -> bool:

@@ -68,5 +68,5 @@ def test_each_operator_of_a_case_is_drawn() -> None:
 
 def test_an_exception_is_about_one_kind_of_finding() -> None:
     one = OneNode("LRN", "", 13, [], {})
-    assert exceptions(one, "wide", "Exception during initialization") in EXCEPTIONS
-    assert exceptions(one, "narrow", "Exception during initialization") == ""
+    assert exceptions(one, "wide", "size_ % 2 == 1 was false") in EXCEPTIONS
+    assert exceptions(one, "narrow", "size_ % 2 == 1 was false") == ""

@@ -1,0 +1,270 @@
+"""Where the judge of the attack excuses a runtime: just at the known fault, and a wrong verdict beside it is found."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from onnx import ModelProto
+
+from tests.attack import judge, runner
+from tests.attack.domains.exceptions import EXCEPTIONS, exceptions
+from tests.attack.judge import Pair, Point, Side
+from tests.attack.one_nodes import OneNode, arrays_of, model_of
+from tests.attack.runtimes import Ran, Sessions, has_onnxruntime, in_runtime
+from tests.attack.tally import Tally
+
+FLOATS = np.array([np.inf, -np.inf, 3.0, -2.0], np.float32)
+MOST = 2**63 - 1
+needs_onnxruntime = pytest.mark.skipif(not has_onnxruntime(), reason="onnxruntime is not installed, which is excused")
+
+
+def sessions(op: str, *inputs: Any, version: int = 13, **attributes: Any) -> tuple[Sessions, dict[str, Any]]:
+    """Return a model of one node, and its inputs; integers are constants, as a Slice of the attack has them."""
+    arrays = [None if a is None else np.asarray(a) for a in inputs]
+    one = OneNode(op, "", version, arrays, attributes)
+    one.constants = {k for k, a in enumerate(arrays) if a is not None and a.dtype == np.int64}
+    return Sessions(model_of(one)), arrays_of(one)
+
+
+def reversed_to(end: int, step: int = -1) -> tuple[Sessions, dict[str, Any]]:
+    return sessions("Slice", FLOATS, [3], [end], [0], [step])
+
+
+# ---------------------------------------------------------------------- one runtime that does not judge a model
+
+
+@pytest.mark.parametrize(
+    ("end", "step", "judges"),
+    [(MOST, -1, False), (2**31 - 1, -2, False), (MOST - 1, -1, True), (-5, -1, True), (MOST, 1, True), (0, -1, True)],
+)
+def test_the_largest_end_is_excused_with_a_step_below_0_only(end: int, step: int, judges: bool) -> None:
+    slices, given = reversed_to(end, step)
+    assert ("largest end" not in slices.by_onnxruntime(given).refusal) is judges
+    assert slices.by_reference(given).arrays is not None
+
+
+@needs_onnxruntime
+def test_onnxruntime_reads_the_largest_end_as_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If this fails, the excuse has lost its reason."""
+    monkeypatch.setattr("tests.attack.runtimes._ends_at_most", lambda *_: False)
+    slices, given = reversed_to(MOST)
+    theirs, standard = slices.by_onnxruntime(given), slices.by_reference(given)
+    assert theirs.arrays is not None
+    assert standard.arrays is not None
+    assert [a.size for a in (*theirs.arrays, *standard.arrays)] == [4, 0]
+
+
+@pytest.mark.parametrize(
+    ("op", "inputs", "version", "attributes", "judges"),
+    [
+        ("RNN", "layer", 14, {"hidden_size": 4, "clip": 0.5}, False),
+        ("RNN", "layer", 14, {"hidden_size": 4}, True),
+        ("Clip", [FLOATS], 13, {}, False),
+        ("Clip", [FLOATS, np.float32(0)], 13, {}, False),
+        ("Clip", [FLOATS, None, np.float32(1)], 13, {}, False),
+        ("Clip", [FLOATS, np.float32(0), np.float32(1)], 13, {}, True),
+        ("Clip", [FLOATS], 6, {"min": 0.0}, False),
+        ("Clip", [FLOATS], 6, {"min": 0.0, "max": 1.0}, True),
+    ],
+)
+def test_the_reference_evaluator_is_excused_from_limits_that_it_leaves_out(
+    op: str, inputs: Any, version: int, attributes: dict[str, Any], judges: bool
+) -> None:
+    if inputs == "layer":
+        inputs = [np.ones(shape, np.float32) for shape in ((2, 1, 3), (1, 4, 3), (1, 4, 4))]
+    model, given = sessions(op, *inputs, version=version, **attributes)
+    ran = model.by_reference(given)
+    assert (ran.arrays is not None) is judges
+    assert ran.lacks is not judges
+    if op == "Clip" and judges:
+        assert ran.arrays is not None
+        assert ran.arrays[0].tolist() == [1, 0, 1, 0]
+
+
+@needs_onnxruntime
+@pytest.mark.parametrize(
+    ("attributes", "lacks"),
+    [
+        ({"size": 2}, True),
+        ({"size": 3, "alpha": 0.0}, True),
+        ({"size": 3, "beta": -1.0}, True),
+        ({"size": 0}, False),
+        ({"size": -1}, False),
+        ({}, False),
+    ],
+)
+def test_onnxruntime_is_excused_from_what_its_lrn_demands_beyond_the_standard(
+    attributes: dict[str, Any], lacks: bool
+) -> None:
+    model, given = sessions("LRN", np.ones((1, 3, 2, 2), np.float32), **attributes)
+    ran = model.by_onnxruntime(given)
+    assert ran.arrays is None
+    assert ran.lacks is lacks
+
+
+# ---------------------------------------------------------------------- what counts as a wrong verdict
+
+
+class Told(Side):
+    """A model of which it is told what the runtimes compute at every point, or at the first one and at all others."""
+
+    def __init__(self, onnxruntime: Sequence[Ran], reference: Sequence[Ran]) -> None:
+        super().__init__(ModelProto())
+        self.told = {"onnxruntime": onnxruntime, "reference": reference}
+
+    def _tell(self, runtime: str, point: Point) -> Ran:
+        return self.told[runtime][min(point.at["N"], len(self.told[runtime]) - 1)]
+
+    def by_onnxruntime(self, point: Point) -> Ran:
+        return self._tell("onnxruntime", point)
+
+    def by_reference(self, point: Point) -> Ran:
+        return self._tell("reference", point)
+
+
+ONE, TWO = (Ran([np.array([n], np.float32)]) for n in (1, 2))
+REFUSES, LACKS = Ran(None, "it is no model"), Ran(None, "NotImplemented: no kernel")
+
+
+@pytest.fixture
+def two_runtimes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(judge, "has_onnxruntime", lambda: True)
+    monkeypatch.setattr(judge, "apart_from_itself", lambda *_: False)
+
+
+def outcome_of_a_proof(before: Side, after: Side, inside: Sequence[bool] = (True,)) -> str:
+    """Return what the judge says of a PROVED, at points that are in the stated domain or not."""
+    points = [Point({"N": n}, {}) for n in range(len(inside))]
+    found = SimpleNamespace(laws=(), formulas=(), assumed=(), requires=[_Meets(inside)])
+    pair = Pair("subject", "kind", before, after, points=points)
+    return judge.judged_proof(pair, found, random.Random(0))[0]
+
+
+class _Meets:
+    """A relation in N that holds at points."""
+
+    def __init__(self, inside: Sequence[bool]) -> None:
+        self.inside = inside
+        self.free_symbols = {_Name("N")}
+
+    def subs(self, known: Any) -> str:
+        (at,) = known.values()
+        return str(self.inside[at])
+
+
+class _Name:
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+@pytest.mark.usefixtures("two_runtimes")
+@pytest.mark.parametrize(
+    ("reference_before", "inside", "outcome"),
+    [
+        (REFUSES, False, "disputed"),
+        (REFUSES, True, "wrong"),
+        (LACKS, False, "wrong"),
+        (LACKS, True, "wrong"),
+        (ONE, False, "wrong"),
+        (ONE, True, "wrong"),
+    ],
+)
+@pytest.mark.parametrize("after", [TWO, REFUSES])
+def test_a_difference_is_disputed_outside_of_the_stated_sizes_where_a_runtime_refuses_them(
+    after: Ran, reference_before: Ran, inside: bool, outcome: str
+) -> None:
+    before = Told([ONE], [reference_before])
+    assert outcome_of_a_proof(before, Told([after], [after]), [inside]) == outcome
+
+
+@pytest.mark.usefixtures("two_runtimes")
+def test_a_disputed_point_hides_no_wrong_one() -> None:
+    before, after = Told([ONE], [REFUSES, ONE]), Told([TWO], [TWO])
+    assert outcome_of_a_proof(before, after, [False, True]) == "wrong"
+    assert outcome_of_a_proof(before, after, [False]) == "disputed"
+
+
+@pytest.mark.usefixtures("two_runtimes")
+def test_the_reference_evaluator_judges_in_the_domain_what_onnxruntime_is_excused_from() -> None:
+    assert outcome_of_a_proof(Told([LACKS], [ONE]), Told([LACKS], [TWO])) == "wrong"
+    assert outcome_of_a_proof(Told([LACKS], [ONE]), Told([LACKS], [ONE])) == ""
+    assert outcome_of_a_proof(Told([LACKS], [ONE]), Told([LACKS], [TWO]), [False]) == "not judged"
+
+
+# ---------------------------------------------------------------------- a process that ends
+
+
+@pytest.mark.parametrize(
+    ("within", "status", "noted"),
+    [
+        (True, -signal.SIGKILL, "ended by a runtime"),
+        (False, -signal.SIGKILL, "wrong"),
+        (True, 3, "wrong"),
+        (False, 3, "wrong"),
+    ],
+)
+def test_a_process_is_excused_if_a_signal_ends_it_in_a_runtime(within: bool, status: int, noted: str) -> None:
+    def end() -> None:
+        if status < 0:
+            os.kill(os.getpid(), -status)
+        os._exit(status)
+
+    def attack(seed: int, tally: Tally) -> None:
+        if seed == 0:
+            if within:
+                with in_runtime():
+                    end()
+            with in_runtime():
+                pass
+            end()
+        tally.note("case", "done")
+
+    tally = Tally()
+    for _, found in runner.run(attack, 0, 2, 30.0):
+        tally.merge(found)
+    assert dict(tally.totals()) == {noted: 1, "done": 1}
+
+
+# ---------------------------------------------------------------------- the sizes of single nodes
+
+AT = "at {'N': 2}: refused, "
+EMPTY = "at {'N': 0, 'M': 2}: runs, gives [(0, 2)]; we refuse: infeasible"
+FULL = "at {'N': 3, 'M': 2}: runs, gives [(3, 2)]; we refuse: infeasible"
+
+
+@pytest.mark.parametrize(
+    ("op", "version", "kind", "text", "excused"),
+    [
+        ("Gather", 13, "narrow", EMPTY, True),
+        ("Gather", 13, "narrow", FULL, False),
+        ("MatMul", 13, "narrow", EMPTY, False),
+        ("LRN", 13, "wide", f"{AT}Exception during initialization: nn/lrn.h size_ % 2 == 1 was false.", True),
+        ("LRN", 13, "wide", f"{AT}Exception during initialization: nn/lrn.h size_ > 0 was false.", False),
+        ("RNN", 14, "wide", f"{AT}Exception during initialization: &hidden_size_).IsOK() was false.", True),
+        ("RNN", 14, "wide", f"{AT}Exception during initialization: direction_ was false.", False),
+        ("LSTM", 14, "wide", f"{AT}LSTM operator does not support double yet", True),
+        ("Conv", 11, "wide", f"{AT}Conv does not support double", False),
+        ("ReduceMax", 20, "wide", f"{AT}ReduceMax is not defined for empty set with bool type", True),
+        ("ReduceSum", 13, "wide", f"{AT}ReduceSum is not defined for empty set with bool type", False),
+        ("OneHot", 11, "wide", f"{AT}Received non-negative", True),
+        ("TopK", 11, "wide", f"{AT}Received non-negative", False),
+        ("GroupNormalization", 21, "wide", f"{AT}Type Error: Type parameter", True),
+        ("Add", 14, "wide", f"{AT}Type Error: Type parameter", False),
+        ("STFT", 17, "wide", f"{AT}shape.Size() must be", True),
+        ("DFT", 17, "wide", f"{AT}shape.Size() must be", False),
+        ("Pad", 19, "wide", "at {'N': 0, 'M': 2}: refused, Unexpected mode of 3", True),
+        ("Pad", 19, "wide", f"{AT}Unexpected mode of 3", False),
+    ],
+)
+def test_an_exception_applies_to_its_fault_only(op: str, version: int, kind: str, text: str, excused: bool) -> None:
+    why = exceptions(OneNode(op, "", version, [], {}), kind, text)
+    assert (why in EXCEPTIONS) is excused
+    other = {"wide": "narrow", "narrow": "wide"}[kind]
+    assert exceptions(OneNode(op, "", version, [], {}), other, text) == ""
