@@ -212,6 +212,35 @@ def mean(*data_0: Tensor) -> Tensor:
     return elementwise(Body("scaled", scalars.scaled, (("factor", 1 / len(data_0)),)), total, dtype=total.dtype)
 
 
+def _of_one_shape(xs: Sequence[Tensor]) -> list[Tensor]:
+    """Return tensors that have the shape of the first one."""
+    return [xs[0], *(require_shape("an operand", x, xs[0].shape) for x in xs[1:])]
+
+
+@operator("Max-6", example=("N, C; N, C", "", "(N, C)"), kinds="rank, size_mismatch")
+def max_6(*data_0: Tensor) -> Tensor:
+    """Return the largest of the elements of tensors of one shape, as until opset 7."""
+    return max(*_of_one_shape(data_0))
+
+
+@operator("Min-6", example=("N, C; N, C", "", "(N, C)"), kinds="rank, size_mismatch")
+def min_6(*data_0: Tensor) -> Tensor:
+    """Return the smallest of the elements of tensors of one shape, as until opset 7."""
+    return min(*_of_one_shape(data_0))
+
+
+@operator("Sum-6", example=("N, C; N, C", "", "(N, C)"), kinds="rank, size_mismatch")
+def sum_6(*data_0: Tensor) -> Tensor:
+    """Return the sum of tensors of one shape, as until opset 7."""
+    return sum(*_of_one_shape(data_0))
+
+
+@operator("Mean-6", example=("N, C; N, C", "", "(N, C)"), kinds="rank, size_mismatch")
+def mean_6(*data_0: Tensor) -> Tensor:
+    """Return the mean of tensors of one shape, as until opset 7."""
+    return mean(*_of_one_shape(data_0))
+
+
 @operator(
     "Clip",
     example=("N, C", "min=0, max=6", "(N, C)"),

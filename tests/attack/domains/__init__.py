@@ -164,11 +164,14 @@ def _reason(refusal: str) -> str:
 
 
 def _elements(case: SizedNode, at: Mapping[str, int], rnd: random.Random) -> list[dict[str, Array]]:
-    """Return inputs of these sizes: the test's where they have the size, drawn ones, zeros and ones of integers."""
+    """Return inputs of these sizes: the test's where they have the size, drawn ones, and zeros and ones.
+
+    Zeros and ones are those of integers and of numbers without axes, such as a ratio.
+    """
     made = [arrays(case.proto, at, rnd, case.data, "small") for _ in range(_DRAWS)]
     for value in (0, 1):
         made.append(
-            {n: np.full_like(a, value) if a.dtype.kind in "iu" else a for n, a in made[0].items()},
+            {n: np.full_like(a, value) if a.dtype.kind in "iu" or a.ndim == 0 else a for n, a in made[0].items()},
         )
     return [{n: np.asarray(a) for n, a in given.items()} for given in made]
 

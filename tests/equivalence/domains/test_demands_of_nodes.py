@@ -71,6 +71,20 @@ def test_a_ratio_of_dropout_may_be_outside(tmp_path: Path) -> None:
         read(tmp_path, "float[N] x", "r = Constant <value_float = 2.0> () y = Dropout (x, r)", "float y")
 
 
+@pytest.mark.parametrize("op", ["Max", "Min", "Sum", "Mean"])
+def test_operands_of_one_shape_until_opset_7(tmp_path: Path, op: str) -> None:
+    inputs, node = "float[N,C] x, float[M,C] z", f"y = {op} (x, z, x)"
+    old, new = (read(tmp_path, inputs, node, "float y", opset) for opset in (7, 8))
+    assert [str(r) for r in old.requires] == ["Eq(M, N)"]
+    assert len(new.requires) == 1
+    assert "M - 1" in str(new.requires[0])
+    same = [read(tmp_path, "float[N,C] x, float[N,C] z", node, "float y", opset) for opset in (7, 8)]
+    assert sl.verify(*same, run=False).verdict is PROVED
+    assert sl.verify(new, old, run=False).verdict is REFUTED
+    with pytest.raises(sl.ShapeError, match="rank"):
+        read(tmp_path, "float[N,C] x, float[C] z", node, "float y", 7)
+
+
 OPEN_RATIOS = {
     "without": "y = Relu (x)",
     "dead": "d = Dropout (x, r) y = Relu (x)",
