@@ -211,3 +211,14 @@ def test_onnxruntime_judges_logarithms_of_floats_only(elem_type: int, judges: bo
     model.graph.input[0].type.tensor_type.elem_type = elem_type
     x = np.array([[-4, -8]], helper.tensor_dtype_to_np_dtype(elem_type))
     assert (Sessions(model).by_onnxruntime({"x": x}).arrays is not None) is judges
+
+
+@pytest.mark.parametrize(("elem_type", "outcome"), [(TensorProto.FLOAT, "wrong"), (TensorProto.INT64, "not judged")])
+def test_what_is_no_model_is_not_judged(elem_type: int, outcome: str) -> None:
+    pytest.importorskip("onnxruntime")
+    before, after = (side("Pad", pads=[0, 0, 0, 0], mode="constant") for _ in range(2))
+    for s in (before, after):
+        s.proto.opset_import[0].version = 10
+        s.proto.graph.input[0].type.tensor_type.elem_type = elem_type
+    given = {"x": np.zeros((2, 3), helper.tensor_dtype_to_np_dtype(elem_type))}
+    assert judge._replayed(Pair("Pad", "kind", before, after, {}), given, False)[0] == outcome
