@@ -124,13 +124,22 @@ def _labels(term: str, rank: int, equation: str) -> list[str]:
     return [*before, *(f".{k}" for k in range(free - 1, -1, -1)), *after]
 
 
-def _shifted(x: Tensor, zero: Tensor | None, axes: tuple[int, ...] = ()) -> Tensor:
-    """Return *x* minus its zero point, in int32; a zero point for each row or channel gets the other *axes*."""
+def _shifted(x: Tensor, zero: Tensor | None) -> Tensor:
+    """Return *x* minus its zero point, in int32."""
     wide = cast_to(x, _INT32)
-    if zero is None:
-        return wide
-    point = cast_to(zero, _INT32)
-    return apply("Sub", wide, expand_dims(point, axes) if axes and point.rank == 1 else point)
+    return wide if zero is None else apply("Sub", wide, cast_to(zero, _INT32))
+
+
+def _of_layer(x: Tensor, x_point: Tensor | None, w: Tensor, w_point: Tensor | None) -> tuple[Tensor, Tensor]:
+    """Return images and kernels minus their zero points: one number for the images, one for each kernel or for all."""
+    for point in (x_point, w_point):
+        if point is not None:
+            require_rank("a zero point", point, 0, 1)
+    if x_point is not None and x_point.rank:
+        x_point = squeeze(demanding(x_point, "{} zero points of images, not {}", [(x_point.shape[0], 1)]), 0)
+    if w_point is not None and w_point.rank and w.rank:
+        w_point = spread(expand_dims(w_point, list(range(1, w.rank))) if w.rank > 1 else w_point, w.shape)
+    return _shifted(x, x_point), _shifted(w, w_point)
 
 
 @operator("MatMulInteger", example=("M, K; K, N", "", "(M, N)"), kinds="rank, size_mismatch")
@@ -153,7 +162,7 @@ def conv_integer(
     **window: Any,
 ) -> Tensor:
     """Return the convolution of *x* and *w* minus their zero points, in int32."""
-    images, kernels = _shifted(x, x_zero_point), _shifted(w, w_zero_point, tuple(range(1, w.rank)))
+    images, kernels = _of_layer(x, x_zero_point, w, w_zero_point)
     made: Tensor = conv(images, kernels, **window)
     return made
 
@@ -239,7 +248,7 @@ def q_linear_conv(
     **window: Any,
 ) -> Tensor:
     """Return the convolution of quantised tensors, plus the bias *B* in int32, quantised."""
-    images, kernels = _shifted(x, x_zero_point), _shifted(w, w_zero_point, tuple(range(1, w.rank)))
+    images, kernels = _of_layer(x, x_zero_point, w, w_zero_point)
     made = conv(images, kernels, B, **window)
     scales = expand_dims(w_scale, list(range(1, x.rank - 1))) if w_scale.extents not in ((), (1,)) else w_scale
     return _rescaled(made, (x_scale, scales), y_scale, y_zero_point)

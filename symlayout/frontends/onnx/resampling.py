@@ -15,7 +15,7 @@ from symlayout.errors import LEFT_OUT, ShapeError, shown
 from symlayout.frontends import attributes
 from symlayout.frontends.onnx.operator import AT_LEAST_0, AT_LEAST_1, Sizes, is_known, known, operator
 from symlayout.frontends.onnx.shape_values import dims_of
-from symlayout.frontends.onnx.windows import of_kernel_shape, spatial_of
+from symlayout.frontends.onnx.windows import check_windows, of_kernel_shape, spatial_of
 from symlayout.frontends.rank import require_rank, require_shape
 from symlayout.frontends.registry import NotDeclaredError
 from symlayout.frontends.scales import is_dyadic, rounded, same_places, scaled
@@ -415,11 +415,9 @@ def max_unpool(
     rank = require_rank("MaxUnpool", X, 3) - 2
     require_rank("MaxUnpool", I, X.rank, X.rank)
     X = demanding(X, "an extent of {}, and {} of the places", list(zip(X.shape, I.shape, strict=True)))
+    check_windows(rank, kernel_shape=kernel_shape, strides=strides)
     kernel = attributes.vector("kernel_shape", kernel_shape, rank)
     way = spatial_of(rank, "NOTSET", None, pads, strides)
-    for name, values in (("kernel_shape", kernel), ("strides", way.strides)):
-        if any(isinstance(n, int) and n < 1 for n in values):
-            raise ShapeError(f"{name} are {shown(values)}, each is at least 1", "block_lt_1")
     shape: list[Any] = list(X.shape[:2])
     for n, k, s, (begin, end) in zip(X.shape[2:], kernel, way.strides, way.pads, strict=True):
         shape.append((n - 1) * s + k - begin - end)
@@ -456,10 +454,8 @@ def col2im(
     if isinstance(channels, int) and isinstance(count, int) and (count < 1 or channels % count):
         raise ShapeError(f"{channels} channels are no multiple of a block of {count}", "non_divisible")
     each = channels // count if isinstance(channels, int) and isinstance(count, int) else channels / count
+    check_windows(len(block), strides=strides, dilations=dilations)
     way = spatial_of(len(block), "NOTSET", dilations, pads, strides)
-    for name, values in (("strides", way.strides), ("dilations", way.dilations)):
-        if any(isinstance(n, int) and n < 1 for n in values):
-            raise ShapeError(f"{name} are {shown(values)}, each is at least 1", "block_lt_1")
     places = [
         (n + begin + end - d * (b - 1) - 1) // s + 1
         for n, b, s, d, (begin, end) in zip(images, block, way.strides, way.dilations, way.pads, strict=True)
@@ -474,7 +470,7 @@ def col2im(
 @operator(
     "DeformConv",
     example=("N, C, 8, 8; M, C, 3, 3; N, 18, 6, 6", "", "(N, M, 6, 6)"),
-    kinds="rank, size_mismatch",
+    kinds="rank, size_mismatch, length_mismatch, attr_dtype, block_lt_1",
     about=_GRID,
     allowed={"group": AT_LEAST_1, "offset_group": AT_LEAST_1},
 )
@@ -495,6 +491,7 @@ def deform_conv(
     rank = require_rank("DeformConv", X, 3) - 2
     for x in (W, offset):
         require_rank("DeformConv", x, rank + 2, rank + 2)
+    check_windows(rank, kernel_shape=kernel_shape, strides=strides, dilations=dilations, pads=pads)
     W = of_kernel_shape(W, kernel_shape)
     way = spatial_of(rank, "NOTSET", dilations, pads, strides)
     groups = attributes.constants("group", [group, offset_group])

@@ -14,6 +14,7 @@ from symlayout.frontends.onnx.element_types import of_number
 from symlayout.frontends.onnx.operator import as_tensor, is_known, known, operator
 from symlayout.frontends.onnx.shape_values import dims_of
 from symlayout.frontends.rank import require_rank, require_shape
+from symlayout.frontends.registry import NotDeclaredError
 from symlayout.tensors.chain import Tensor
 
 _SIGNAL = {
@@ -35,8 +36,12 @@ def dft(input: Tensor, dft_length: Any = None, axis: Any = None, inverse: Any = 
         raise ShapeError("DFT transforms an axis before the last, which has the parts of numbers", "bad_axis")
     parts = input.shape[-1]
     input = demanding(input, "{} beside {} parts of a number", [((parts - 1) * (parts - 2), 0)])
-    if half:
-        input = demanding(input, "{} parts of a number, not {}", [(parts, 2 if back else 1)])
+    if half and back:
+        input = demanding(input, "{} parts of a number, not {}", [(parts, 2)])
+    elif half:  # the standard says that it is not possible for complex numbers, and runtimes compute it
+        if parts == 2:
+            raise NotDeclaredError("half of the transform of complex numbers, which determines it for real ones only")
+        input = demanding(input, "{} parts of a number, not {}", [(parts, 1)], kind=LEFT_OUT)
     n = input.shape[along] if dft_length is None else dims_of("dft_length", dft_length)[0]
     if back and half and dft_length is None:
         n = 2 * (n - 1)

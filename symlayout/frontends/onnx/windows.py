@@ -22,7 +22,34 @@ from symlayout.ops.axes import expand_dims
 from symlayout.tensors.chain import Tensor
 
 _AUTO = ("NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID")
-_KINDS = "rank, size_mismatch, infeasible, length_mismatch, attr_dtype, block_lt_1, bad_mode, overflow"
+_KINDS = "rank, size_mismatch, infeasible, length_mismatch, attr_dtype, attr_range, block_lt_1, bad_mode, overflow"
+
+_EACH_AT_LEAST = {"kernel_shape": 1, "strides": 1, "dilations": 1, "pads": 0, "output_padding": 0, "output_shape": 0}
+"""The attributes that have a number for each spatial axis, and pads two, with the least that the standard has."""
+
+
+def check_windows(rank: int, **given: Any) -> None:
+    """Refuse attributes that are not what the standard says of them, also those that no other attribute uses.
+
+    Parameters
+    ----------
+    rank : int
+        The number of spatial axes.
+    **given : Any
+        Attributes of `_EACH_AT_LEAST` by their names; None is one that is left out.
+
+    Raises
+    ------
+    ShapeError
+        ``length_mismatch`` if there are more or fewer numbers than axes, ``block_lt_1`` for a number below 1,
+        ``attr_range`` for one below 0, ``attr_dtype`` for what is no integer.
+    """
+    for name, value in given.items():
+        least = _EACH_AT_LEAST[name]
+        numbers = [] if value is None else attributes.vector(name, value, 2 * rank if name == "pads" else rank)
+        if any(isinstance(n, int) and n < least for n in numbers):
+            what = f"{name} are {shown(numbers)}, each is at least {least}"
+            raise ShapeError(what, "block_lt_1" if least else "attr_range")
 
 
 def _pairs(pads: Any, rank: int) -> tuple[tuple[Any, Any], ...]:
@@ -92,6 +119,7 @@ def conv(
 ) -> Tensor:
     """Return the convolution of images *X* with kernels *W*, plus the bias *B*."""
     rank = require_rank("Conv", X, 3) - 2
+    check_windows(rank, kernel_shape=kernel_shape, strides=strides, dilations=dilations, pads=pads)
     _only_one_way(auto_pad, pads)
     W = of_kernel_shape(W, kernel_shape)
     spatial = spatial_of(rank, auto_pad, dilations, pads, strides, cropped=LEFT_OUT)
@@ -131,9 +159,14 @@ def conv_transpose(
 ) -> Tensor:
     """Return the transposed convolution of *X* with kernels *W*, plus the bias *B*."""
     rank = require_rank("ConvTranspose", X, 3) - 2
+    check_windows(rank, kernel_shape=kernel_shape, strides=strides, dilations=dilations, pads=pads)
+    check_windows(rank, output_padding=output_padding, output_shape=output_shape)
     _only_one_way(auto_pad, pads)
-    steps = _steps("strides", strides, rank)
+    steps, apart = _steps("strides", strides, rank), _steps("dilations", dilations, rank)
     extra = [0] * rank if output_padding is None else attributes.vector("output_padding", output_padding, rank)
+    for e, s, d in zip(extra, steps, apart, strict=True):
+        if all(isinstance(n, int) for n in (e, s, d)) and e >= max(s, d):
+            raise ShapeError(f"output_padding has {e}, beside a stride of {s} and a dilation of {d}", "attr_range")
     if any(isinstance(e, int) and isinstance(s, int) and e >= s for e, s in zip(extra, steps, strict=True)):
         raise NotDeclaredError(f"output_padding is {shown(extra)}, not below the strides {shown(steps)}")
     W = demanding(W, "kernels have an extent of {}, not {}", at_least=[(n, 1) for n in W.shape[1:]], kind=LEFT_OUT)
@@ -198,6 +231,7 @@ def _windows(
     rank = require_rank(name, X, 3) - 2
     if kernel_shape is None:
         raise ShapeError("kernel_shape is missing", "length_mismatch")
+    check_windows(rank, kernel_shape=kernel_shape, strides=strides, dilations=dilations, pads=pads)
     window = attributes.fill("kernel_shape", attributes.vector("kernel_shape", kernel_shape, rank), 1)
     for pair, k in zip(_pairs(pads, rank), window, strict=True):
         if any(isinstance(n, int) and isinstance(k, int) and n >= k for n in pair):

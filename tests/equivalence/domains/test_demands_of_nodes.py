@@ -172,3 +172,62 @@ def test_places_of_a_witness_are_in_range_where_only_a_shape_is_read(tmp_path: P
     witness = sl.verify(*shapes, run=False).witness
     assert witness is not None
     assert np.all(witness.inputs["x2"] >= 0)
+
+
+WINDOWS = {
+    "Conv": ("float[1,1,5,5] x, float[1,1,3,3] w", "x, w", "", "kernel_shape strides dilations pads"),
+    "ConvTranspose": (
+        "float[1,1,5,5] x, float[1,1,3,3] w", "x, w", "output_shape = [5, 5]",
+        "kernel_shape strides dilations pads output_padding",
+    ),
+    "DeformConv": (
+        "float[1,1,3,3] x, float[1,1,2,2] w, float[1,8,2,2] o", "x, w, o", "", "kernel_shape strides dilations pads",
+    ),
+    "ConvInteger": ("uint8[1,1,5,5] x, uint8[1,1,3,3] w", "x, w", "", "kernel_shape strides dilations pads"),
+    "QLinearConv": (
+        "uint8[1,1,5,5] x, float s, uint8 z, uint8[1,1,3,3] w", "x, s, z, w, s, z, s, z", "",
+        "kernel_shape strides dilations pads",
+    ),
+    "MaxPool": ("float[1,1,5,5] x", "x", "kernel_shape = [2, 2]", "strides dilations pads"),
+    "AveragePool": ("float[1,1,5,5] x", "x", "kernel_shape = [2, 2]", "strides dilations pads"),
+    "LpPool": ("float[1,1,5,5] x", "x", "kernel_shape = [2, 2]", "strides dilations pads"),
+    "MaxUnpool": ("float[1,1,2,2] x, int64[1,1,2,2] i", "x, i", "kernel_shape = [2, 2]", "strides"),
+    "Col2Im": ("float[1,4,4] x, int64[2] i, int64[2] b", "x, i, b", "", "strides dilations"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("op", "name"), [(op, name) for op, row in WINDOWS.items() for name in row[3].split()])
+def test_each_number_of_a_window_is_checked(tmp_path: Path, op: str, name: str) -> None:
+    inputs, operands, others, _ = WINDOWS[op]
+    known = "i = Constant <value_ints = [5, 5]> () b = Constant <value_ints = [2, 2]> ()" if op == "Col2Im" else ""
+    inputs = inputs.split(", int64[2]")[0]
+    count, low = (4, -1) if name == "pads" else (2, -1 if name == "output_padding" else 0)
+    for wrong in ([1] * (count - 1), [1] * (count + 1), [1] * (count - 1) + [low], [-1] * count):
+        node = f"{known} r = {op} <{', '.join(filter(None, (others, f'{name} = {wrong}')))}> ({operands}) y = Shape (r)"
+        with pytest.raises(sl.ShapeError) as caught:
+            read(tmp_path, inputs, node, "int64 y", 22)
+        assert caught.value.kind in ("length_mismatch", "block_lt_1", "attr_range")
+
+
+def test_a_zero_point_of_a_convolution_does_not_stretch_it(tmp_path: Path) -> None:
+    node = "y = ConvInteger <pads = [1, 1, 1, 1]> (x, v, p, w)"
+    with pytest.raises(sl.ShapeError, match="a zero point takes rank"):
+        read(tmp_path, "uint8[1,1,3,3] x, uint8[2,1,2,2] w, uint8[2] v, uint8 p", node, "int32 y", 10)
+    inputs = "uint8[1,2,9,9] x, uint8[M,2,3,3] w, uint8[A] p, uint8[B] q, float s, float[B] t, uint8 z"
+    layers = "y = ConvInteger (x, w, p, q)", "y = QLinearConv (x, s, p, w, t, q, s, z)"
+    for layer, dtype in zip(layers, ("int32", "uint8"), strict=True):
+        requires = read(tmp_path, inputs, layer, f"{dtype} y", 10).requires
+        assert "Eq(A, 1)" in map(str, requires)
+        assert any("B - 1" in str(r) for r in requires)
+
+
+def test_half_of_a_transform_of_complex_numbers_is_left_out(tmp_path: Path) -> None:
+    of_all, half = (
+        read(tmp_path, "float[B,N,P] x", f"y = DFT <axis = 1, onesided = {k}> (x)", "float y", 19) for k in (0, 1)
+    )
+    witness = sl.verify(of_all, half, run=False).witness
+    assert witness is not None
+    assert {str(symbol): n for symbol, n in witness.dims.items()}["P"] == 1
+    node = "y = DFT <axis = 1, onesided = {}> (x)"
+    one = [read(tmp_path, "float[1,1,2] x", node.format(k), "float[1,1,2] y", 19) for k in (0, 1)]
+    assert sl.verify(*one, run=False).verdict is UNKNOWN
