@@ -165,6 +165,8 @@ def fused_mat_mul(
     (B, M, N)
     """
     sides = []
+    if any(attributes.flag("transBatch", batch) for batch in (transBatchA, transBatchB)):
+        require_rank("FusedMatMul", B, require_rank("FusedMatMul", A, 3), A.rank)
     for x, swap, batch in ((A, transA, transBatchA), (B, transB, transBatchB)):
         order = list(range(x.rank))
         if attributes.flag("transBatch", batch):

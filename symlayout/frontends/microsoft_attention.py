@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from symlayout.compute import along_axis, contractions
-from symlayout.compute.demands import spread
+from symlayout.compute.demands import demanding, spread
 from symlayout.errors import ShapeError
 from symlayout.frontends import attributes
 from symlayout.frontends.onnx.elementwise import apply, where
@@ -85,7 +85,7 @@ def attention(
             raise ShapeError("Attention with a past has the present as an output, too", "attr_missing")
         past = require_shape("the past", past, (2, *past.shape[1:]))
     pasts = (None, None) if past is None else (getitem(past, 0), getitem(past, 1))
-    masks = _masks(mask_index, attention_bias, mask_filter_value, result)
+    masks = _masks(mask_index, attention_bias, input.shape[0], mask_filter_value, result)
     y, keys, values = _attended((q, k, v), num_heads, scale, masks, pasts)
     return y if outputs == 1 else [y, stack([keys, values], 0)]
 
@@ -138,7 +138,7 @@ def multi_head_attention(
         sizes = [x.shape[2] for x in inputs]
         parts = _parts(require_shape("the bias", bias, (sum(sizes),)), sizes)
         inputs = [apply("Add", x, b) for x, b in zip(inputs, parts, strict=True)]
-    masks = _masks(key_padding_mask, attention_bias, mask_filter_value, result)
+    masks = _masks(key_padding_mask, attention_bias, query.shape[0], mask_filter_value, result)
     y, keys, values = _attended(inputs, num_heads, scale, masks, (past_key, past_value))
     return y if outputs == 1 else [y, keys, values][:outputs]
 
@@ -168,6 +168,11 @@ def rotary_embedding_by_positions(
     scale: float = 1.0,
 ) -> Tensor:
     """Return *input* with pairs of elements turned by the angle of their position."""
+    require_rank("RotaryEmbedding", position_ids, 0, 2)
+    for cache in (cos_cache, sin_cache):
+        require_rank("RotaryEmbedding", cache, 2, 2)
+    if position_ids.rank == 1:
+        position_ids = demanding(position_ids, "{} positions, not {}", [(position_ids.shape[0], 1)])
     if position_ids.rank != 2 or scale != 1 or attributes.flag("is_packed_batching", is_packed_batching):
         what = "RotaryEmbedding has a declaration for the position of each token only"
         raise NotDeclaredError(what, result=(input.dtype, input.shape))
@@ -201,13 +206,14 @@ def _parts(x: Tensor, sizes: Sequence[Any]) -> list[Tensor]:
 
 
 def _masks(
-    mask: Tensor | None, bias: Tensor | None, filter_value: float, result: tuple[Any, Any] | None
+    mask: Tensor | None, bias: Tensor | None, texts: Any, filter_value: float, result: tuple[Any, Any] | None
 ) -> list[tuple[Tensor, bool]]:
-    """Return what is added to scores, each with whether it has a row for each query."""
+    """Return what is added to scores, each with whether it has a row for each query; a mask has one for each text."""
     found: list[tuple[Tensor, bool]] = []
     if mask is not None:
         if mask.rank not in (2, 3):
             raise NotDeclaredError("attention has no declaration for masks that count keys", result=result)
+        mask = demanding(mask, "masks of {} texts, not {}", [(mask.shape[0], texts)])
         seen = apply("Greater", mask, as_tensor("Attention", "none", 0, mask))
         values = (constant(np.float32(v), "mask") for v in (0, filter_value))
         added = where(seen, *values)

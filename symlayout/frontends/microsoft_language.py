@@ -24,6 +24,7 @@ from symlayout.frontends.onnx.types import cast
 from symlayout.frontends.rank import require_rank
 from symlayout.frontends.registry import NotDeclaredError
 from symlayout.language.sympy_bridge import fresh
+from symlayout.ops.reshape import reshape
 from symlayout.ops.slicing import getitem
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.declaration import Body
@@ -71,9 +72,11 @@ def embed_layer_normalization(
     require_rank(name, input_ids, 2, 2)
     if word_embedding is None or position_embedding is None or gamma is None or beta is None:
         raise ShapeError(f"{name} needs word_embedding, position_embedding, gamma and beta", "attr_missing")
-    for table in (word_embedding, position_embedding, segment_embedding):
-        if table is not None:
-            require_rank(name, table, 2, 2)
+    for x in (segment_ids, word_embedding, position_embedding, segment_embedding, mask, position_ids):
+        if x is not None:
+            require_rank(name, x, 2, 2)
+    for x in (gamma, beta):
+        require_rank(name, x, 1, 1)
     length, width = input_ids.shape[1], word_embedding.shape[1]
     widths = [(x.shape[-1], width) for x in (position_embedding, segment_embedding, gamma, beta) if x is not None]
     given = [x.shape for x in (segment_ids, mask) if x is not None]
@@ -383,5 +386,12 @@ def _pointwise(name: str, needed: Sequence[Tensor | None], zeros: Sequence[Tenso
     operands = [x for x in needed if x is not None]
     if len(operands) < len(needed):
         raise ShapeError(f"{name} needs an operand that is left out", "attr_missing")
+    count = len(zeros) - 1  # tensors, before their scales and that of the result
+    numbers = [_number(x) for x in (*operands[count:], *zeros) if x is not None]
     body = Body(name, None, (*given.items(), ("zeros", tuple(x is not None for x in zeros))))
-    return elementwise(body, *operands, *(x for x in zeros if x is not None), dtype=operands[0].dtype)
+    return elementwise(body, *operands[:count], *numbers, dtype=operands[0].dtype)
+
+
+def _number(x: Tensor) -> Tensor:
+    """Return a scale or a zero point without axes: it is one number, or has one axis with one."""
+    return reshape(demanding(x, "{} numbers, not {}", [(x.shape[0], 1)]), ()) if require_rank("a scale", x, 0, 1) else x
