@@ -5,6 +5,7 @@ Exit status 0 is PROVED, 1 is REFUTED with a witness, and 3 is UNKNOWN.
 for example:
   symlayout verify before.onnx after.onnx
   symlayout verify before.onnx after.onnx --law reassociate --witness differs/
+  symlayout verify nhwc.xml nchw.onnx --match image=x --layout image=NHWC:NCHW
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import argparse
 
 import symlayout as sl
 from symlayout.commands.output.report import Report, exit_status
+from symlayout.errors import FormatError, shown
 from symlayout.proof.laws import LAWS
 from symlayout.show.wording import relation
 
@@ -24,6 +26,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     law = "what may be used beyond equality bit for bit: %(choices)s"
     parser.add_argument("--law", action="append", default=[], choices=LAWS, metavar="LAW", help=law)
     parser.add_argument("--by-position", action="store_true", help="match inputs and outputs by order, not by name")
+    match = "an input or output that is called B after, and A before"
+    parser.add_argument("--match", action="append", default=[], metavar="A=B", help=match)
+    layout = "an input or output whose axes have another order after: X=NHWC:NCHW"
+    parser.add_argument("--layout", action="append", default=[], metavar="X=AXES:AXES", help=layout)
     parser.add_argument("--no-run", action="store_true", help="do not run the models, to decide it or at a witness")
     parser.add_argument("--witness", metavar="DIR", help="write the inputs where the models differ to DIR/inputs.npz")
 
@@ -35,6 +41,8 @@ def run(arguments: argparse.Namespace) -> Report:
         arguments.after,
         laws=arguments.law,
         by_position=arguments.by_position,
+        match=_named("--match", arguments.match),
+        layout=_named("--layout", arguments.layout),
         run=not arguments.no_run,
         time_limit=arguments.time_limit,
     )
@@ -70,3 +78,16 @@ def run(arguments: argparse.Namespace) -> Report:
         "explanation": text,
     }
     return Report(text, data, exit_status(found.verdict))
+
+
+def _named(option: str, texts: list[str]) -> dict[str, str]:
+    """Return what is said of each name: the last ``=`` of a text ends the name, which may have others."""
+    found: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.rpartition("=")
+        if not equals or not name or not value or name in found:
+            raise FormatError(
+                f"{option} takes a name, =, and what is said of it, once for each name, not {shown(text)}"
+            )
+        found[name] = value
+    return found

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from symlayout.algebra.facts import Facts, Requirement
 from symlayout.algebra.polynomial import Extent, names_of, symbol
 from symlayout.equivalence.data_extents import made_again, with_unread_origins
+from symlayout.equivalence.shared_ends import SharedEnds
 from symlayout.equivalence.unknown_ranks import ShapedValues
-from symlayout.errors import LEFT_OUT, FormatError, ShapeError, one_line, shortened
+from symlayout.errors import LEFT_OUT, ShapeError
 from symlayout.language import sympy_bridge
 from symlayout.proof.idle_functions import without_idle_functions
 from symlayout.tensors.chain import Tensor
@@ -41,17 +42,18 @@ class JointModels:
     stated: tuple[Any, ...]
 
 
-def joint_models(before: ShapedValues, after: ShapedValues, by_position: bool) -> JointModels:
+def joint_models(before: ShapedValues, after: ShapedValues, ends: SharedEnds) -> JointModels:
     """Return both models over one set of inputs."""
-    pairs = matched_names("output", before.outputs, after.outputs, by_position)
-    inputs = matched_names("input", before.inputs, after.inputs, by_position)
-    outputs = {name: before.outputs[name] for name, _ in pairs}, {name: after.outputs[other] for name, other in pairs}
+    outputs = (
+        {name: before.outputs[name] for name, _ in ends.outputs},
+        {name: ends.made_before(name, after.outputs[other]) for name, other in ends.outputs},
+    )
     left, right = (
         with_unread_origins(_with_demands(side, model), model.tensors)
         for side, model in zip(outputs, (before, after), strict=True)
     )
-    left = {**_stated_after(before, after, inputs), **left}
-    found = _over_one_set_of_inputs(before, after, inputs, left, right)
+    left = {**_stated_after(before, after, ends), **left}
+    found = _over_one_set_of_inputs(before, after, ends, left, right)
     for side, made in zip((found.left, found.right), found.again, strict=True):
         demanding = {name: t for name, t in side.items() if name.startswith(DEMAND) and name not in before.outputs}
         plain = {name: t for name, t in side.items() if name not in demanding}
@@ -63,15 +65,15 @@ def joint_models(before: ShapedValues, after: ShapedValues, by_position: bool) -
     return found
 
 
-def _stated_after(before: ShapedValues, after: ShapedValues, inputs: list[tuple[str, str]]) -> dict[str, Tensor]:
+def _stated_after(before: ShapedValues, after: ShapedValues, ends: SharedEnds) -> dict[str, Tensor]:
     """Return a value without elements that demands what the names and bounds of dims after say of extents before.
 
     These are sizes that the reader of the model after knows nothing else of, so other ones are left out.
     """
     found: dict[str, Extent] = {}
     facts = Facts()
-    for name, other in inputs:
-        a, b = before.inputs[name], after.inputs[other]
+    for name, other in ends.inputs:
+        a, b = ends.given_after(name, before.inputs[name]), after.inputs[other]
         for e, n in zip(a.extents, b.extents, strict=False):
             if (dim := plain_dim(b, n)) is None:
                 continue
@@ -105,36 +107,10 @@ def named_apart(stem: str, values: Iterable[Tensor], taken: Container[str]) -> d
     return {name: t for t, name in zip(values, names, strict=False)}
 
 
-def matched_names(
-    what: str, left: Mapping[str, Tensor], right: Mapping[str, Tensor], by_position: bool
-) -> list[tuple[str, str]]:
-    """Return the names before and after of what the models share."""
-    if by_position:
-        if len(left) != len(right):
-            raise FormatError(f"the models have {len(left)} and {len(right)} {what}s, which are matched by position")
-        return list(zip(left, right, strict=True))
-    if what == "input":
-        return [(name, name) for name in left if name in right] + _spare(left, right)
-    if left.keys() != right.keys():
-        apart = ", ".join(sorted(left.keys() ^ right.keys()))
-        raise FormatError(f"{what} {one_line(apart, 200)} is in one model only\n  help: match them by position")
-    return [(name, name) for name in left]
-
-
-def _spare(left: Mapping[str, Tensor], right: Mapping[str, Tensor]) -> list[tuple[str, str]]:
-    """Raise for an input that only one model has, if the other one may have it by another name."""
-    before, after = [n for n in left if n not in right], [n for n in right if n not in left]
-    if before and after:
-        raise FormatError(
-            f"input {shortened(before[0])!r} is called {shortened(after[0])!r} after\n  help: match them by position"
-        )
-    return []
-
-
 def _over_one_set_of_inputs(
     before: ShapedValues,
     after: ShapedValues,
-    inputs: list[tuple[str, str]],
+    ends: SharedEnds,
     left: dict[str, Tensor],
     right: dict[str, Tensor],
 ) -> JointModels:
@@ -144,8 +120,8 @@ def _over_one_set_of_inputs(
     """
     here: dict[str, Extent] = {}
     there: dict[str, Extent] = {}
-    renamed = False
-    for name, other in inputs:
+    renamed = bool(ends.axes)
+    for name, other in ends.inputs:
         a, b = before.inputs[name], after.inputs[other]
         kinds = before.unknown.get(name), after.unknown.get(other)
         if kinds[0] != kinds[1]:
@@ -154,6 +130,7 @@ def _over_one_set_of_inputs(
         if a.rank != b.rank:
             raise ShapeError(f"input {name} has rank {a.rank} before and {b.rank} after", "size_mismatch")
         renamed |= a.key != b.key
+        a = ends.given_after(name, a)
         for axis, (e, n) in enumerate(zip(a.extents, b.extents, strict=True)):
             if e == n:
                 continue
@@ -162,15 +139,15 @@ def _over_one_set_of_inputs(
             elif isinstance(n, int) and (dim := plain_dim(a, e)) is not None and here.setdefault(dim, n) == n:
                 continue
             else:
-                ends = f"{a.facts.spell(e)} before and {b.facts.spell(n)} after"
-                raise ShapeError(f"axis {axis} of input {name} is {ends}", "size_mismatch")
+                sizes = f"{a.facts.spell(e)} before and {b.facts.spell(n)} after"
+                raise ShapeError(f"axis {axis} of input {name} is {sizes}", "size_mismatch")
     if not (here or there or renamed):
         return JointModels(left, right, ({}, {}), ())
     bound, made = made_again(left, {}, here)
     leaves: dict[str, Tensor] = {}
-    for name, other in inputs:
+    for name, other in ends.inputs:
         leaf = before.inputs[name]
-        leaves[after.inputs[other].key] = made.get(id(leaf), leaf.bind(here))
+        leaves[after.inputs[other].key] = ends.given_after(name, made.get(id(leaf), leaf.bind(here)))
     moved, others = made_again(right, leaves, there)
     known = {name: t.facts for t in before.inputs.values() for name in t.facts.dims}
     equations = ((known[name], Requirement("", "zero", symbol(name) - number)) for name, number in here.items())

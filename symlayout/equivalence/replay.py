@@ -7,7 +7,6 @@ otherwise; what each of them prints shows it.
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy as np
 from symlayout.budgets import limits
 from symlayout.deadlines import within
 from symlayout.equivalence.run_models import Array, Arrays, installed_runtimes, run_models
+from symlayout.equivalence.shared_ends import SharedEnds
 from symlayout.errors import one_line
 from symlayout.models.model import Model
 
@@ -23,11 +23,10 @@ _LONGEST = 160  # characters of why a runtime refuses a model
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """Two models that runtimes run, and the names after of the inputs and outputs before."""
+    """Two models that runtimes run, and which of their inputs and outputs are one."""
 
     models: tuple[Model, Model]
-    inputs: Mapping[str, str]
-    outputs: Mapping[str, str]
+    ends: SharedEnds
 
     def printed(self, inputs: Arrays, output: str, coord: tuple[int, ...] | None) -> dict[str, tuple[str, str]]:
         """Return for each installed runtime what both models compute of an output, as text.
@@ -37,10 +36,10 @@ class Replay:
         found: dict[str, tuple[str, str]] = {}
 
         def run() -> None:
-            feeds = inputs, {self.inputs[name]: array for name, array in inputs.items() if name in self.inputs}
+            feeds = inputs, self.ends.arrays_after(inputs)
             for runtime in installed_runtimes():
                 (before,), (after,) = run_models(self.models, [[feed] for feed in feeds], runtime)
-                found[runtime] = _text(before, output, coord), _text(after, self.outputs[output], coord)
+                found[runtime] = self._text(before, output, coord), self._text(after, output, coord, after=True)
 
         within(limits.run_seconds, run, lambda: None)
         return found
@@ -52,17 +51,25 @@ class Replay:
         """
 
         def run() -> bool:
-            feeds = inputs, {self.inputs[name]: array for name, array in inputs.items() if name in self.inputs}
+            feeds = inputs, self.ends.arrays_after(inputs)
             for runtime in installed_runtimes():
                 (before,), (after,) = run_models(self.models, [[feed] for feed in feeds], runtime)
                 if any(isinstance(made, str) and _is_lack(made) for made in (before, after)):
                     continue
                 if isinstance(before, str) or isinstance(after, str):
                     return not isinstance(before, str)
-                return not _equal(before[output], after[self.outputs[output]])
+                return not _equal(before[output], self.ends.array_before(output, after))
             return False
 
         return within(limits.run_seconds, run, lambda: False)
+
+    def _text(self, made: Arrays | str, output: str, coord: tuple[int, ...] | None, *, after: bool = False) -> str:
+        if isinstance(made, str):
+            return f"refused ({one_line(made, _LONGEST)})" if made else "not run"
+        array = self.ends.array_before(output, made) if after else np.asarray(made[output])
+        if coord is not None and len(coord) == array.ndim and all(map(operator.lt, coord, array.shape)):
+            return str(array[coord])
+        return f"{array.dtype} of shape {array.shape}"
 
 
 _LACKS = (  # what a refusal says if the runtime lacks an operation; the model may be a good one
@@ -81,12 +88,3 @@ def _is_lack(refusal: str) -> bool:
 def _equal(a: Array, b: Array) -> bool:
     """Return whether two arrays are one, with NaNs as one value."""
     return a.dtype == b.dtype and a.shape == b.shape and np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
-
-
-def _text(made: Arrays | str, output: str, coord: tuple[int, ...] | None) -> str:
-    if isinstance(made, str):
-        return f"refused ({one_line(made, _LONGEST)})" if made else "not run"
-    array = np.asarray(made[output])
-    if coord is not None and len(coord) == array.ndim and all(map(operator.lt, coord, array.shape)):
-        return str(array[coord])
-    return f"{array.dtype} of shape {array.shape}"

@@ -30,6 +30,7 @@ from symlayout.algebra.search.enumerate_sizes import sizes
 from symlayout.budgets import limits
 from symlayout.deadlines import check_time, remaining, within
 from symlayout.equivalence import runtime_process
+from symlayout.equivalence.shared_ends import SharedEnds
 from symlayout.errors import InconclusiveError
 from symlayout.maps.evaluate_bodies import stirred
 from symlayout.maps.gather_elements import int_extents
@@ -78,10 +79,12 @@ class TwoRuns:
     ----------
     models : pair of Model
         The models.
-    inputs : dict of str to (Tensor, str)
-        For each input before its tensor, with the dims of the claim, and its name after.
-    outputs : dict of str to (Tensor, str)
-        For each output before that is compared its tensor, and its name after.
+    ends : SharedEnds
+        Which of their inputs and outputs are one.
+    inputs : dict of str to Tensor
+        The inputs before that are shared, with the dims of the claim.
+    outputs : dict of str to Tensor
+        The outputs before that are compared.
     facts : Facts
         What holds for all sizes that both models are valid for.
     reading : sequence of Tensor
@@ -89,8 +92,9 @@ class TwoRuns:
     """
 
     models: tuple[Model, Model]
-    inputs: dict[str, tuple[Tensor, str]]
-    outputs: dict[str, tuple[Tensor, str]]
+    ends: SharedEnds
+    inputs: dict[str, Tensor]
+    outputs: dict[str, Tensor]
     facts: Facts
     reading: Sequence[Tensor] = ()
 
@@ -128,7 +132,7 @@ class TwoRuns:
 
     def _sizes(self) -> Iterator[dict[str, int]]:
         """Yield some of the small sizes that are valid, and some of their multiples, where data have more to pick."""
-        dims = sorted({name for t, _ in self.inputs.values() for name in t.facts.dims})
+        dims = sorted({name for t in self.inputs.values() for name in t.facts.dims})
         least = dict.fromkeys(self.facts.dims, 0) | dict.fromkeys(dims, 1)
         seen: dict[tuple[int, ...], None] = {}
         large: list[tuple[int, ...]] = []  # with them or more, the models have too many elements
@@ -159,7 +163,7 @@ class TwoRuns:
 
     def _is_small(self, values: Mapping[str, int]) -> bool:
         """Return whether all values together have few enough elements."""
-        nodes = graph_of(t for t, _ in self.outputs.values())
+        nodes = graph_of(self.outputs.values())
         shared = {id(node.facts): node.facts for node in nodes}
         known_of = {key: facts.values(values) for key, facts in shared.items()}
         return sum(_elements(node, known_of[id(node.facts)]) for node in nodes) <= _MOST_ELEMENTS
@@ -167,8 +171,8 @@ class TwoRuns:
     def _drawn(self, values: Mapping[str, int], scale: int) -> Arrays:
         draw = np.random.default_rng(scale)
         arrays = {}
-        ranges = ranges_of([*self.reading, *(t for t, _ in self.outputs.values())], partial(_extent, values))
-        for name, (t, _) in self.inputs.items():
+        ranges = ranges_of([*self.reading, *self.outputs.values()], partial(_extent, values))
+        for name, t in self.inputs.items():
             shape = int_extents(t.bind({dim: value for dim, value in values.items() if dim in t.facts.dims}))
             dtype = np.dtype(np.float32) if t.dtype is None else t.dtype
             if t.key in ranges and dtype.kind in "iuf":
@@ -184,14 +188,14 @@ class TwoRuns:
     ) -> list[tuple[Arrays | None, Arrays | None]]:
         """Return what both models compute at each point."""
         feeds = [arrays for _, arrays in points]
-        after = [{other: arrays[name] for name, (_, other) in self.inputs.items()} for arrays in feeds]
+        after = [self.ends.arrays_after(arrays) for arrays in feeds]
         left, right = run_models(self.models, (feeds, after), runtime)
         made = [[None if isinstance(each, str) else each for each in side] for side in (left, right)]
         return list(zip(*made, strict=True))
 
     def _apart(self, name: str, arrays: Arrays, before: Arrays, after: Arrays, runtime: str) -> ArrayDifference | None:
         """Return where an output differs by more than the model before changes with the last bits of its inputs."""
-        a, b = before[name], after[self.outputs[name][1]]
+        a, b = before[name], self.ends.array_before(name, after)
 
         def again() -> Array | None:
             moved = {key: stirred(array) for key, array in arrays.items()}

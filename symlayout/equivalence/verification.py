@@ -14,6 +14,7 @@ from symlayout.algebra.facts import Facts
 from symlayout.equivalence.data_extents import certificate_of_data
 from symlayout.equivalence.replay import Replay
 from symlayout.equivalence.run_models import write_arrays
+from symlayout.equivalence.shared_ends import SharedEnds
 from symlayout.equivalence.valid_sizes import Domain
 from symlayout.errors import legible, one_line
 from symlayout.proof.attempts import form_of, pairs_of
@@ -137,6 +138,9 @@ class Verification:
     point : dict or None
         With PROVED, a value for each dim, by its SymPy symbol: sizes for which both models are valid.  Both were
         evaluated there, as far as their elements are few.
+    ends : SharedEnds or None
+        Which inputs and outputs are one, and which have their axes in another order after: a part of the claim.  None
+        if the time limit ended the comparison.
     out_of_time : tuple of str
         If the time limit ended the comparison, the outputs that it left UNKNOWN; one empty name if the models were not
         read by then.
@@ -165,6 +169,7 @@ class Verification:
     parted: tuple[tuple[int, ...] | None, Any, Any] | None = None
     out_of_time: tuple[str, ...] = ()
     replay: Replay | None = field(default=None, repr=False, compare=False)
+    ends: SharedEnds | None = field(default=None, repr=False, compare=False)
 
     def __bool__(self) -> bool:
         raise TypeError("a verification has three outcomes; compare its verdict with Verdict.PROVED")
@@ -260,6 +265,8 @@ class Verification:
         more: dict[str, Any] = {"point": c.point.dims, "evaluated": c.point.evaluated}
         if self.domain is not None:
             more["domain"] = self.domain.data
+        if self.ends is not None and (stated := self.ends.data):
+            more["ends"] = stated
         if c.matched:
             more["partial"] = c.matched
         if data := certificate_of_data(*c.values, c.renamed_at):
@@ -274,6 +281,7 @@ class Verification:
         lines += [f"  {one_line(name)}: {proof.conclusion}" for name, proof in unproved.items()]
         if self.out_of_time:
             lines.append("  the time limit ended the comparison")
+        lines += [f"  where {text}" for text in (() if self.ends is None else self.ends.texts)]
         if self.assumed:
             lines.append(f"  nothing is said of sizes without {', '.join(map(relation, self.assumed))}")
         if self.laws:

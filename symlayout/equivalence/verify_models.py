@@ -21,9 +21,10 @@ from symlayout.equivalence.data_extents import (
     with_one_data,
 )
 from symlayout.equivalence.frontier import Frontier, parted_at
-from symlayout.equivalence.joint_models import PARTIAL, JointModels, joint_models, matched_names
+from symlayout.equivalence.joint_models import PARTIAL, JointModels, joint_models
 from symlayout.equivalence.replay import Replay
 from symlayout.equivalence.run_models import TwoRuns
+from symlayout.equivalence.shared_ends import EndsAsStated, SharedEnds, ends_as_shown
 from symlayout.equivalence.unknown_ranks import ShapedValues, Values, with_handles, without_ranks
 from symlayout.equivalence.valid_sizes import (
     Domain,
@@ -56,6 +57,8 @@ def verify(
     *,
     laws: Sequence[str] = (),
     by_position: bool = False,
+    match: Mapping[str, str] | None = None,
+    layout: Mapping[str, str] | None = None,
     budget: int = DEFAULT_BUDGET,
     run: bool = True,
     advise: bool = True,
@@ -84,6 +87,12 @@ def verify(
         What may be used beyond equality bit for bit: see `prove_equal`.
     by_position : bool
         Match inputs and outputs by their order, not by name.
+    match : mapping of str to str, optional
+        Inputs and outputs that have other names after, by their names before.
+    layout : mapping of str to str, optional
+        Inputs and outputs that have their axes in another order after, by their names before: ``"NHWC:NCHW"`` has a
+        letter for each axis before, then the same letters in the order after.  It is a part of the claim; coordinates
+        are those before.
     budget : int
         How many points the search for a witness may evaluate for each output: see `prove_equal`.
     run : bool
@@ -98,9 +107,11 @@ def verify(
     Raises
     ------
     FormatError
-        The models do not have the same inputs and outputs, or a file is no model.
+        The models do not have the same inputs and outputs, a file is no model, or a name of *match* or *layout* is
+        that of no input and no output.
     ShapeError
-        ``bad_mode`` for a law that is not known; ``size_mismatch`` if an input has two ranks or two extents;
+        ``bad_mode`` for a law that is not known; ``bad_format`` and ``rank`` for a layout that does not name each axis
+        once; ``size_mismatch`` if an input has two ranks or two extents;
         ``infeasible`` if no sizes are valid for the model before.
 
     Examples
@@ -114,8 +125,12 @@ def verify(
     <Verdict.PROVED: 'proved'>
     >>> print(verify(model(sl.flip(x, 0)), model(sl.flip(x, 1))).witness)
     N = 1, C = 2: output y at (0, 0) is x[0, 0] before and x[0, 1] after
+    >>> turned = sl.tensor("C, N", name="x")
+    >>> verify(model(sl.flip(x, 0)), model(sl.flip(turned, 1)), layout={"x": "NC:CN", "y": "NC:CN"}).verdict
+    <Verdict.PROVED: 'proved'>
     """
     check_laws(laws)
+    stated = EndsAsStated(by_position, match or {}, layout or {})
     names: list[str] = []
 
     def decided() -> Verification:
@@ -123,22 +138,23 @@ def verify(
         names.extend(read[0].outputs)
         values = sum(len(m.outputs) + len(m.tensors) for m in read)
         with question(limits.question_goals + limits.value_goals * values):
-            return _verified((read[0], read[1]), laws, by_position, budget, run=run, advise=advise)
+            return _verified((read[0], read[1]), laws, stated, budget, run=run, advise=advise)
 
     return within(time_limit, decided, lambda: Verification({}, out_of_time=tuple(names) or ("",)))
 
 
 def _verified(
-    models: tuple[Values, Values], laws: Sequence[str], by_position: bool, budget: int, *, run: bool, advise: bool
+    models: tuple[Values, Values], laws: Sequence[str], stated: EndsAsStated, budget: int, *, run: bool, advise: bool
 ) -> Verification:
     before, after = map(with_handles, models)
-    joint = joint_models(before, after, by_position)
-    replay = _replay(models, before, after, by_position)
+    ends = stated.of(before, after)
+    joint = joint_models(before, after, ends)
+    replay = _replay(models, ends)
     runtimes = replay if run and before.can_run() and after.can_run() else None
     left, right, again = joint.left, joint.right, joint.again
     if (refused := refused_everywhere(left, right)) is not None:
         inputs = {name: again[0].get(id(t), t) for name, t in before.inputs.items()}
-        return _refused(refused, inputs, before, joint, runtimes)
+        return _refused(refused, inputs, before, joint, runtimes, ends)
     right, made, renamed_at = with_one_data(left, right)
     values = left, right
     here = facts_of(left)
@@ -146,7 +162,7 @@ def _verified(
     if made:
         again = again[0], {**made, **{key: made.get(id(t), t) for key, t in again[1].items()}}
     proofs: dict[str, Proof] = {}
-    name_after = dict(matched_names("output", before.outputs, after.outputs, by_position))
+    name_after = dict(ends.outputs)
     decided, others = dict(left), dict(right)
     origins = [{n: t for n, t in side.items() if n not in before.outputs} for side in values]
     while decided and (refused := refused_after({**origins[0], **decided}, {**origins[1], **others}, decided)):
@@ -180,7 +196,7 @@ def _verified(
     zeros_taken_out(asked, right, facts, laws, budget, proofs, decided_again)
     proofs = {name: proofs[name] for name in left}
     used = tuple(sorted(set().union(*(p.laws for p in proofs.values()))))
-    found = Verification(proofs, used, domain=domain)
+    found = Verification(proofs, used, domain=domain, ends=ends)
     for name, proof in proofs.items():
         if proof.witness is not None and proof.witness.coord is None and not proof.witness.dims:
             proofs[name] = _at_a_point(proof, left[name], right[name], values[0], here)
@@ -203,7 +219,7 @@ def _verified(
     inputs = {name: again[0].get(id(t), t) for name, t in before.inputs.items()}
     witness = _witness_inside(proofs, left, right, inputs, reading, runtimes)
     if witness is None and runtimes is not None:
-        witness = _when_run(runtimes.models, before, after, left, right, again[0], facts, reading, proofs, by_position)
+        witness = _when_run(runtimes, before, left, right, again[0], facts, reading, proofs)
     if witness is not None:
         found = replace(found, replay=replay)
     return _with_region(replace(found, witness=witness), known, (before, after), again, (left, right), facts)
@@ -225,6 +241,7 @@ def _refused(
     before: ShapedValues,
     joint: JointModels,
     replay: Replay | None,
+    ends: SharedEnds,
 ) -> Verification:
     """Return the verdict on two models without a common size: each output differs where the model before is valid."""
     left, right, here = joint.left, joint.right, facts_of(joint.left)
@@ -232,7 +249,7 @@ def _refused(
     proofs = {name: Proof(left[name], right[name], here, Verdict.REFUTED, w) for name, w in shown.items()}
     dims = frozenset(name for t in inputs.values() for name in t.facts.dims)
     witness = _witness_inside(proofs, left, right, inputs, _partial_of(left, before.outputs).values(), replay)
-    return Verification(proofs, (), witness, domain=Domain(here, here, dims, joint.stated))
+    return Verification(proofs, (), witness, domain=Domain(here, here, dims, joint.stated), ends=ends)
 
 
 def _partial_of(side: Mapping[str, Tensor], outputs: Container[str]) -> dict[str, Tensor]:
@@ -287,7 +304,10 @@ def check_models(
         A file is no model.
     """
     before, after = (with_handles(_read(m) if isinstance(m, str | os.PathLike) else m) for m in (before, after))
-    joint = joint_models(before, after, by_position=before.outputs.keys() != after.outputs.keys())
+    stated = certificate.get("ends") if isinstance(certificate, dict) else None
+    if (ends := ends_as_shown(stated, before, after)) is None:
+        return "the certificate does not say which inputs and outputs of these models are one"
+    joint = joint_models(before, after, ends)
     left, right = joint.left, joint.right
     try:
         data = certificate.get("data", [])
@@ -407,18 +427,12 @@ def _model_witness(
 _MOST_ELEMENTS = 1 << 22  # of an input that a witness has
 
 
-def _replay(
-    models: tuple[Values, Values], before: ShapedValues, after: ShapedValues, by_position: bool
-) -> Replay | None:
+def _replay(models: tuple[Values, Values], ends: SharedEnds) -> Replay | None:
     """Return what replays a witness; None if a side is no model of a file."""
     left, right = models
     if not isinstance(left, Model) or not isinstance(right, Model):
         return None
-    names = (
-        matched_names(what, getattr(before, f"{what}s"), getattr(after, f"{what}s"), by_position)
-        for what in ("input", "output")
-    )
-    return Replay((left, right), *map(dict, names))
+    return Replay((left, right), ends)
 
 
 def _witness_inside(
@@ -446,31 +460,28 @@ def _witness_inside(
 
 
 def _when_run(
-    models: tuple[Model, Model],
+    runtimes: Replay,
     before: ShapedValues,
-    after: ShapedValues,
     left: dict[str, Tensor],
     right: dict[str, Tensor],
     made: Mapping[int, Tensor],
     facts: Facts,
     reading: Collection[Tensor],
     proofs: dict[str, Proof],
-    by_position: bool,
 ) -> ModelWitness | None:
     """Return where outputs that are not decided differ when both models run, and note that in *proofs*."""
     facts = facts.fork()
     inputs = {}
-    for name, other in matched_names("input", before.inputs, after.inputs, by_position):
+    for name, _ in runtimes.ends.inputs:
         t = before.inputs[name]
-        inputs[name] = made.get(id(t), t), other
-        facts.merge(inputs[name][0].facts)
-    names = matched_names("output", before.outputs, after.outputs, by_position)
+        inputs[name] = made.get(id(t), t)
+        facts.merge(inputs[name].facts)
     open_ = {
-        name: (left[name], other)
-        for name, other in names
+        name: left[name]
+        for name, _ in runtimes.ends.outputs
         if proofs[name].verdict is Verdict.UNKNOWN and not (_is_random(left[name]) or _is_random(right[name]))
     }
-    found = TwoRuns(models, inputs, open_, facts, tuple(reading)).difference()
+    found = TwoRuns(runtimes.models, runtimes.ends, inputs, open_, facts, tuple(reading)).difference()
     if found is None:
         return None
     dims = {symbol_of(facts.dims[name]): value for name, value in found.sizes.items()}

@@ -21,6 +21,7 @@ import pytest
 from onnx import ModelProto
 
 import symlayout as sl
+from symlayout.equivalence.shared_ends import SharedEnds
 from symlayout.models.model import Model
 from tests.attack.runtimes import Ran, Sessions, apart, apart_by_laws
 from tests.attack.values import arrays, dims_of
@@ -38,7 +39,7 @@ def replays() -> Iterator[None]:
 
     def verified(before: Any, after: Any, **options: Any) -> Any:
         found = verify(before, after, **options)
-        if text := refuted(before, after, found, by_position=options.get("by_position", False)):
+        if text := refuted(before, after, found):
             wrong.append(text)
         return found
 
@@ -55,7 +56,7 @@ def replays() -> Iterator[None]:
     assert not wrong, "\n\n".join(wrong)
 
 
-def refuted(before: Any, after: Any, found: Any, *, by_position: bool = False) -> str:
+def refuted(before: Any, after: Any, found: Any) -> str:
     """Return why a verdict is wrong, by what onnxruntime computes; an empty text if it is not."""
     if found.verdict is sl.Verdict.UNKNOWN:
         return ""
@@ -65,12 +66,12 @@ def refuted(before: Any, after: Any, found: Any, *, by_position: bool = False) -
     if found.verdict is sl.Verdict.PROVED:
         loose = bool(found.laws or found.formulas)
         sizes = [n for n in SIZES if all(r.subs(dict.fromkeys(r.free_symbols, n)) for r in found.assumed)]
-        return changed(left, right.source, loose=loose, by_position=by_position, sizes=sizes)
+        return changed(left, right.source, loose=loose, ends=found.ends, sizes=sizes)
     if (witness := found.witness) is None:
         return "REFUTED without a witness"
     at = {str(symbol): n for symbol, n in witness.dims.items()}
     files = left.source.SerializeToString(), right.source.SerializeToString()
-    text = _apart(_equal_at, *files, at, dict(witness.inputs), by_position)
+    text = _apart(_equal_at, *files, at, dict(witness.inputs), found.ends)
     return text and f"REFUTED, {text}, at the witness {witness}"
 
 
@@ -88,7 +89,7 @@ def changed(
     after: Any,
     *,
     loose: bool = False,
-    by_position: bool = False,
+    ends: SharedEnds | None = None,
     sizes: Sequence[int] | None = None,
 ) -> str:
     """Return where the model after refuses what the model before takes, or computes something else.
@@ -99,7 +100,7 @@ def changed(
         return ""
     if sizes is None:
         sizes = SIZES[1:] if any(before.assumed.values()) else SIZES
-    given = tuple(sizes), loose, by_position
+    given = tuple(sizes), loose, ends
     return _apart(_changed, before.source.SerializeToString(), after.SerializeToString(), *given)
 
 
@@ -117,7 +118,7 @@ def _apart(work: Callable[..., str], *arguments: Any) -> str:
         return ""
 
 
-def _changed(before: bytes, after: bytes, sizes: tuple[int, ...], loose: bool, by_position: bool) -> str:
+def _changed(before: bytes, after: bytes, sizes: tuple[int, ...], loose: bool, ends: SharedEnds | None) -> str:
     proto, other = _untyped(before), _untyped(after)
     sides = Sessions(proto), Sessions(other)
     rnd = random.Random(0)
@@ -125,15 +126,15 @@ def _changed(before: bytes, after: bytes, sizes: tuple[int, ...], loose: bool, b
     for size in sizes if names else sizes[:1]:
         at = dict.fromkeys(names, size)
         given = arrays(proto, at, rnd)
-        a, b = _both(sides, given, by_position)
+        a, b = _both(sides, given, ends)
         if a.arrays is None or b.lacks or "invalid dimensions for input" in b.refusal:  # extents that only one states
             continue
         if b.arrays is None:
             return f"PROVED, at {at} onnxruntime refuses the model after: {b.refusal}"
         how = _how(a, b, loose)
-        if not how or _how(a, _both(sides, given, by_position)[0], loose):  # what is random is not judged
+        if not how or _how(a, _both(sides, given, ends)[0], loose):  # what is random is not judged
             continue
-        if _how(*_both(sides, given, by_position, by_reference=True), loose) != "":
+        if _how(*_both(sides, given, ends, by_reference=True), loose) != "":
             return f"PROVED, at {at} runtimes find another {how}: {given}: {a.arrays} and {b.arrays}"
     return ""
 
@@ -154,11 +155,13 @@ def _untyped(data: bytes) -> ModelProto:
     return proto
 
 
-def _equal_at(before: bytes, after: bytes, at: dict[str, int], inputs: dict[str, Array], by_position: bool) -> str:
+def _equal_at(
+    before: bytes, after: bytes, at: dict[str, int], inputs: dict[str, Array], ends: SharedEnds | None
+) -> str:
     proto, other = _untyped(before), _untyped(after)
     sizes = dict.fromkeys(dims_of(proto), 1) | at
     given = arrays(proto, sizes, random.Random(0)) | inputs
-    a, b = _both((Sessions(proto), Sessions(other)), given, by_position)
+    a, b = _both((Sessions(proto), Sessions(other)), given, ends)
     if a.lacks or b.lacks:
         return ""
     if a.arrays is None:
@@ -169,18 +172,19 @@ def _equal_at(before: bytes, after: bytes, at: dict[str, int], inputs: dict[str,
 
 
 def _both(
-    sides: tuple[Sessions, Sessions], given: Mapping[str, Array], by_position: bool, by_reference: bool = False
+    sides: tuple[Sessions, Sessions], given: Mapping[str, Array], ends: SharedEnds | None, by_reference: bool = False
 ) -> tuple[Ran, Ran]:
     before, after = sides
     run = Sessions.by_reference if by_reference else Sessions.by_onnxruntime
     a = run(before, given)
     inputs = [x.name for x in after.model.graph.input]
-    if by_position:
-        given = dict(zip(inputs, given.values(), strict=False))
+    if ends is not None:
+        given = {**given, **ends.arrays_after(given)}
     if not given.keys() >= set(inputs):
         return a, Ran(None, "NotImplemented: the model after has other inputs")
     b = run(after, given)
-    if b.arrays is not None and not by_position:
+    if b.arrays is not None:
         by_name = dict(zip((y.name for y in after.model.graph.output), b.arrays, strict=True))
-        b = Ran([by_name[y.name] for y in before.model.graph.output])
+        outputs = [y.name for y in before.model.graph.output]
+        b = Ran([by_name[name] if ends is None else ends.array_before(name, by_name) for name in outputs])
     return a, b

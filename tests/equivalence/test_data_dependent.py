@@ -15,6 +15,7 @@ import symlayout as sl
 from symlayout.equivalence import data_extents
 from symlayout.equivalence.data_extents import with_data_as_shown
 from symlayout.equivalence.joint_models import joint_models
+from symlayout.equivalence.shared_ends import EndsAsStated
 from symlayout.equivalence.unknown_ranks import with_handles
 from symlayout.equivalence.verify_models import check_models
 from symlayout.proof.certificate.checker.schema import sealed
@@ -169,7 +170,8 @@ def test_a_changed_proof_about_an_extent_is_refused(
 
 def test_extents_get_the_names_before_only_by_their_proofs(two_models: tuple[Path, Path, str]) -> None:
     before, after, text = two_models
-    joint = joint_models(with_handles(sl.read_model(before)), with_handles(sl.read_model(after)), by_position=False)
+    sides = with_handles(sl.read_model(before)), with_handles(sl.read_model(after))
+    joint = joint_models(*sides, EndsAsStated().of(*sides))
     left, right = joint.left, joint.right
     assert left["column"].extents != right["column"].extents
     named, reason = with_data_as_shown(json.loads(text)["data"], left, right)

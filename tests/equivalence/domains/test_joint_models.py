@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 import symlayout as sl
-from symlayout.equivalence.joint_models import DEMAND, joint_models, matched_names
+from symlayout.equivalence.joint_models import DEMAND, joint_models
+from symlayout.equivalence.shared_ends import EndsAsStated
 from symlayout.equivalence.unknown_ranks import ShapedValues, with_handles
 from tests.support.onnx_writer import model, node, value_info
 
@@ -21,7 +20,7 @@ def read(folder: Path, name: str, x: tuple[int | str, ...]) -> ShapedValues:
 
 def test_a_dim_that_has_two_names_is_one_and_a_dead_node_demands(tmp_path: Path) -> None:
     before, after = read(tmp_path, "a.onnx", ("N", "C")), read(tmp_path, "b.onnx", ("M", "K"))
-    joint = joint_models(before, after, by_position=False)
+    joint = joint_models(before, after, EndsAsStated().of(before, after))
     assert str(joint.left["y"].shape) == str(joint.right["y"].shape)
     assert any(name.startswith(DEMAND) for name in joint.left)
     demanded = {str(r) for t in joint.left.values() for r in t.requires}
@@ -43,11 +42,4 @@ def test_a_constant_of_the_shape_of_an_input_has_a_point_where_dims_have_other_n
 
 def test_a_number_after_is_stated(tmp_path: Path) -> None:
     before, after = read(tmp_path, "a.onnx", ("N", "C")), read(tmp_path, "b.onnx", (3, "C"))
-    assert [str(r) for r in joint_models(before, after, by_position=False).stated] == ["Eq(N, 3)"]
-
-
-def test_names_of_one_model_only_are_refused() -> None:
-    x, y = sl.tensor("N", name="x"), sl.tensor("N", name="y")
-    with pytest.raises(sl.FormatError, match="match them by position"):
-        matched_names("output", {"x": x}, {"y": y}, by_position=False)
-    assert matched_names("output", {"x": x}, {"y": y}, by_position=True) == [("x", "y")]
+    assert [str(r) for r in joint_models(before, after, EndsAsStated().of(before, after)).stated] == ["Eq(N, 3)"]

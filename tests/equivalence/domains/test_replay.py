@@ -9,6 +9,7 @@ import pytest
 
 import symlayout as sl
 from symlayout.equivalence.replay import Replay
+from symlayout.equivalence.shared_ends import SharedEnds
 from tests.support.onnx_writer import model, node, value_info
 
 
@@ -37,7 +38,7 @@ def test_a_witness_is_printed_by_each_runtime(tmp_path: Path) -> None:
 def test_a_model_that_a_runtime_refuses_is_said_so(tmp_path: Path) -> None:
     models = tuple(sl.read_model(written(tmp_path, f"{op}.onnx", op)) for op in ("Identity", "Foo"))
     assert len(models) == 2
-    replay = Replay((models[0], models[1]), {"file": "file"}, {"y": "y"})
+    replay = Replay((models[0], models[1]), SharedEnds((("file", "file"),), (("y", "y"),), {}))
     x = sl.interpret(models[0].outputs["y"], np.ones(3, np.float32))
     printed = replay.printed({"file": x}, "y", None)
     assert printed["onnx"][0] == "float32 of shape (3,)"
