@@ -10,7 +10,7 @@ _INTERRUPTED = 130  # as `symlayout.commands.output.report.ExitStatus` has it, w
 def main() -> int:
     """Run the command line of this process, and return the exit status.
 
-    Loading it takes half a second: an interrupt ends that as it ends a command.
+    Loading it takes a fifth of a second: an interrupt ends that as it ends a command.
     """
     try:
         from symlayout.commands import command_line

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+import ast
 import difflib
 import json
 import os
@@ -14,55 +15,61 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from importlib import import_module
+from importlib.util import find_spec
 from types import ModuleType
 from typing import NoReturn, TextIO
 
 from symlayout import __version__
-from symlayout.commands import (
-    bench,
-    cache,
-    completion,
-    doctor,
-    emit,
-    explain,
-    infer,
-    ops,
-    optimize,
-    prove,
-    run,
-    show,
-    verify,
-)
-from symlayout.commands import help as help_command
 from symlayout.commands.output import paint
-from symlayout.commands.output.describe import add_common
+from symlayout.commands.output.describe import SEPARATOR, add_common
 from symlayout.commands.output.progress import progress
 from symlayout.commands.output.report import ExitStatus, Report, columns
-from symlayout.commands.subject import SEPARATOR
 from symlayout.deadlines import within
 from symlayout.errors import SymlayoutError, TimeLimitError, legible, shown
 
-COMMANDS: dict[str, ModuleType] = {
-    module.__name__.rpartition(".")[2]: module
-    for module in (
-        infer,
-        show,
-        explain,
-        prove,
-        verify,
-        optimize,
-        emit,
-        run,
-        bench,
-        ops,
-        doctor,
-        cache,
-        completion,
-        help_command,
+
+class _Commands(Mapping[str, ModuleType]):
+    """The commands by name; a module is imported when it is asked for, which takes most of the time of a start."""
+
+    _NAMES = (
+        "infer",
+        "show",
+        "explain",
+        "prove",
+        "verify",
+        "optimize",
+        "emit",
+        "run",
+        "bench",
+        "ops",
+        "doctor",
+        "cache",
+        "completion",
+        "help",
     )
-}
+
+    def __getitem__(self, name: str) -> ModuleType:
+        if name not in self._NAMES:
+            raise KeyError(name)
+        return import_module(f"symlayout.commands.{name}")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._NAMES)
+
+    def __len__(self) -> int:
+        return len(self._NAMES)
+
+    def text(self, name: str) -> str:
+        """Return what a command says of itself; its module is not imported for it."""
+        spec = find_spec(f"symlayout.commands.{name}")
+        source = getattr(spec.loader, "get_source", lambda _: None)(spec.name) if spec else None
+        return (ast.get_docstring(ast.parse(source)) if source else self[name].__doc__) or ""
+
+
+COMMANDS = _Commands()
 _ANSWER_IN_PART = ("prove", "verify", "optimize")
 EXAMPLES = f"""
 for example:
@@ -100,9 +107,9 @@ class _Parser(argparse.ArgumentParser):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line *argv*, by default the process's own, and return the exit status."""
     words, right = _split(list(sys.argv[1:] if argv is None else argv))
-    parser = make_parser()
-    as_json, prog = "--json" in words, parser.prog
+    as_json, prog = "--json" in words, "symlayout"
     try:
+        parser = make_parser(next((word for word in words if not word.startswith("-")), ""))
         arguments, unknown = parser.parse_known_args([_guarded(word) for word in words])
         prog = f"{parser.prog} {arguments.command}"
         _join(arguments, unknown)
@@ -168,8 +175,8 @@ def _leaving_when_terminated() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def make_parser() -> argparse.ArgumentParser:
-    """Return the parser of the command line."""
+def make_parser(command: str | None = None) -> argparse.ArgumentParser:
+    """Return the parser of the command line, with the arguments of one *command*, or of all."""
     parser = _Parser(
         prog="symlayout",
         description="Tensor layouts as index maps: shapes, kernels and proofs.",
@@ -178,16 +185,17 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"symlayout {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for name, module in COMMANDS.items():
-        text = module.__doc__ or ""
-        command = commands.add_parser(
+    for name in COMMANDS:
+        text = COMMANDS.text(name)
+        made = commands.add_parser(
             name,
             help=text.partition("\n")[0],
             description=text,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        module.add_arguments(command)
-        add_common(command)
+        if command in (None, name):
+            COMMANDS[name].add_arguments(made)
+            add_common(made)
     return parser
 
 

@@ -17,6 +17,7 @@ import argparse
 
 import symlayout as sl
 from symlayout.commands import subject
+from symlayout.commands.output.describe import SEPARATOR
 from symlayout.commands.output.report import Report, exit_status
 from symlayout.errors import FormatError
 from symlayout.show import wording
@@ -30,9 +31,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _sides(arguments: argparse.Namespace) -> tuple[list[str], list[str]]:
     """Return the words of the left side and the steps of the right side; -- may also stand in standard input."""
     words, right = subject.expand(arguments.subject), arguments.right
-    if subject.SEPARATOR not in words:
+    if SEPARATOR not in words:
         return words, right
-    at = words.index(subject.SEPARATOR)
+    at = words.index(SEPARATOR)
     if right:
         raise FormatError("-- stands in standard input and on the command line, and a claim has two sides")
     if at == 0:

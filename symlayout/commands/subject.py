@@ -21,7 +21,6 @@ from symlayout.models.model import TENSOR
 from symlayout.run.storage import WHOLE, Whole, nibbles
 
 MODELS = (".xml", ".onnx")
-SEPARATOR = "--"  # between the two sides of a claim
 MAX_STDIN = 1 << 20  # characters that are read from standard input
 _MOST_SUGGESTED = 5  # names that an error suggests
 _MOST_COMPARED = 80  # characters of a name

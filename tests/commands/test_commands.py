@@ -163,3 +163,13 @@ def test_a_command_that_is_terminated_leaves_no_part_of_a_file(tmp_path: Path) -
     done = subprocess.run([sys.executable, "-c", code, *words], env=environment(), capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (ExitStatus.TERMINATED, "")
     assert [p.name for p in tmp_path.iterdir()] == ["a.npy"]
+
+
+@pytest.mark.parametrize(("words", "loaded"), [(["--version"], []), (["infer", "2,3"], ["symlayout.commands.infer"])])
+def test_a_command_loads_its_own_modules_only(words: list[str], loaded: list[str]) -> None:
+    code = (
+        "import sys\nfrom symlayout.commands.command_line import COMMANDS, main\nmain(sys.argv[1:])\n"
+        "print(sorted({'sympy', *(f'symlayout.commands.{name}' for name in COMMANDS)} & sys.modules.keys()))"
+    )
+    done = subprocess.run([sys.executable, "-c", code, *words], env=environment(), capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1] == str(loaded)

@@ -14,7 +14,7 @@ from tests.commands.outcome import MODELS, environment
 from tests.support.onnx_writer import model, node, value_info
 
 
-@pytest.mark.parametrize("module", ["symlayout.commands.command_line", "symlayout.commands.optimize"])
+@pytest.mark.parametrize("module", ["symlayout.commands.command_line", "symlayout.commands.infer"])
 def test_an_interrupt_while_the_commands_are_loaded_ends_quietly(module: str) -> None:
     code = (
         "import os, signal, sys, symlayout\n"

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
+SEPARATOR = "--"  # between the two sides of a claim
+
 
 @dataclass(frozen=True, slots=True)
 class Option:
