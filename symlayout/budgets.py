@@ -30,6 +30,8 @@ class Limits(CheckedLimits):
     optimize_goals : goals that one `symlayout.optimize` may visit, and as many more for each value of the model as
         `optimize_value_goals` says.  Values that are read, compared or rewritten count, too.
     optimize_value_goals : see `optimize_goals`.
+    broadcast_parts : extents, of which it is not known which are 1, that one axis is broadcast from.  Each two of them
+        have to fit, so their number would be cubic in a chain.
     points : of a box of digits with constant extents, which one goal may look at one by one.
     take_runs : pieces of the map of one `symlayout.take` of constant indices; more indices become a table.
     take_pieces : pieces of the map of one `symlayout.take` with dims among its indices.
@@ -61,6 +63,7 @@ class Limits(CheckedLimits):
     value_goals: int = 20
     optimize_goals: int = 250_000
     optimize_value_goals: int = 250
+    broadcast_parts: int = 8
     points: int = 1_000_000
     take_runs: int = 16
     take_pieces: int = 1_000

@@ -68,7 +68,7 @@ class Facts(Divisions):
             raise ShapeError(f"dim {dim.name} has no values: {describe_dim(dim)}", "infeasible")
         self.dims[dim.name] = dim
         self.low[dim.name], self.high[dim.name] = dim.min, dim.max
-        self._samples = None
+        self._extend_samples(dim.name)
         if dim.multiple_of != 1:
             self._solve_constant(symbol(dim.name), dim.multiple_of)
 

@@ -6,7 +6,7 @@ is not constant.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import chain
 from math import isqrt
 from types import MappingProxyType
@@ -22,6 +22,7 @@ _REFUTE_TRIALS = 6  # trials to find a point where a goal fails
 _SAMPLE_STEPS = 8  # values to try per symbol in one trial
 _MANY = 24  # symbols of a system of which a goal's own are told apart
 _SAMPLE_TERMS = 50_000  # most terms to evaluate in one trial
+_NOTHING_GIVEN: Mapping[str, int] = MappingProxyType({})
 
 
 class Samples(Intervals):
@@ -42,11 +43,16 @@ class Samples(Intervals):
         """
         if any(name[0] == DIGIT for name in self.bounded):
             return False
+        order = list(self.low)
+        if len(order) > _MANY:
+            within = self._tied_to(e.names)
+            order = [name for name in order if name in within]
+        due = self._due(order, -e - 1)
         for least in (1, 0):
-            if self._add_sample(self._sample(0, -e - 1, given=self._aimed_at(e, least))):
+            if self._add_sample(self._sample_of(order, due, 0, self._aimed_at(e, least))):
                 return True
         trials = range(_REFUTE_TRIALS if self._points() else 0)
-        return any(self._add_sample(self._sample(trial, -e - 1)) for trial in trials)
+        return any(self._add_sample(self._sample_of(order, due, trial)) for trial in trials)
 
     def _add_sample(self, sample: dict[str, int] | None) -> bool:
         """Add a sample that was found; return whether it was."""
@@ -94,23 +100,23 @@ class Samples(Intervals):
 
         Each *trial* starts from other values.
         """
-        return self._sample(trial, given=given)
+        return self._sample(trial, given)
 
-    def _sample(
-        self, trial: int, *more: Extent, given: Mapping[str, int] = MappingProxyType({})
+    def _sample(self, trial: int, given: Mapping[str, int] = _NOTHING_GIVEN) -> dict[str, int] | None:
+        """Return values of all symbols at which the facts hold, or None; see `_sample_of`."""
+        order = list(self.low)
+        return self._sample_of(order, self._due(order), trial, given)
+
+    def _sample_of(
+        self, order: list[str], due: dict[str, list[Poly]], trial: int, given: Mapping[str, int] = _NOTHING_GIVEN
     ) -> dict[str, int] | None:
-        """Return values of all symbols at which the facts hold and *more* is >= 0, or None.
+        """Return values of the symbols in *order* at which what is *due* at each of them is >= 0, or None.
 
         Each *trial* starts from other values.  Symbols that are *given* have these values.
 
         Symbols get values in their order.  Where a fact fails, the search backtracks to the last symbol with a value
         that is still untried.
         """
-        order = list(self.low)
-        if more and not given and len(order) > _MANY:
-            within = self._tied_to(name for e in more for name in names_of(e))
-            order = [name for name in order if name in within]
-        due = self._due(order, more)
         weights = {name: sum(len(e.terms) for e in facts) for name, facts in due.items()}
         terms = 0
         values: dict[str, int] = {}
@@ -137,27 +143,30 @@ class Samples(Intervals):
 
     def _tied_to(self, names: Iterable[str]) -> set[str]:
         """Return *names*, and all symbols that facts or definitions tie to them: the values of the others are free."""
-        parts: dict[str, set[str]] = {}
-        for e in (*self.known, *[rule.equation for rule in self.rules]):
-            group = self._made_of(names_of(e))
-            for name in list(group):
-                group |= parts.get(name, set())
-            parts.update(dict.fromkeys(group, group))
-        found = self._made_of(names)
-        return found.union(*(parts.get(name, ()) for name in found))
-
-    def _made_of(self, names: Iterable[str]) -> set[str]:
-        """Return *names* and what their definitions mention."""
-        found, todo = set[str](), list(names)
+        groups: dict[str, list[Collection[str]]] = {}
+        seen = set[str]()
+        todo = [names_of(e) for e in (*self.known, *[rule.equation for rule in self.rules])]
         while todo:
-            name = todo.pop()
+            group = todo.pop()
+            for name in group:
+                groups.setdefault(name, []).append(group)
+                if name not in seen:
+                    seen.add(name)
+                    if mentioned := self._mentioned(name):
+                        todo.append((name, *mentioned))
+        found, waiting = set[str](), list(names)
+        while waiting:
+            name = waiting.pop()
             if name not in found:
                 found.add(name)
-                d = self.definitions.get(name) if name not in self.floors else None
-                within = (self.reduce(d.left), self.reduce(d.right)) if d is not None else self.terms_within(name)
-                ends = [e for e in (*within, self.high.get(name)) if isinstance(e, Poly)]
-                todo += [part for e in ends for part in e.names]
+                waiting += self._mentioned(name) if name not in groups else chain.from_iterable(groups[name])
         return found
+
+    def _mentioned(self, name: str) -> list[str]:
+        """Return the symbols that the definition or the end of a symbol mentions."""
+        d = self.definitions.get(name) if name not in self.floors else None
+        within = (self.reduce(d.left), self.reduce(d.right)) if d is not None else self.terms_within(name)
+        return [part for e in (*within, self.high.get(name)) if isinstance(e, Poly) for part in e.names]
 
     def _tried(self, name: str, trial: int, facts: Iterable[Poly], values: dict[str, int]) -> Iterator[int]:
         """Return the values to try for a symbol, of which *facts* are the last that mention it."""
@@ -198,7 +207,7 @@ class Samples(Intervals):
                     if (low is None or low <= root) and (high is None or root <= evaluate(high, values)):
                         yield root
 
-    def _due(self, order: list[str], more: Iterable[Extent]) -> dict[str, list[Poly]]:
+    def _due(self, order: list[str], *more: Extent) -> dict[str, list[Poly]]:
         """Return the polynomials that are >= 0, and *more*, grouped by the last symbol that they mention."""
         place = {name: k for k, name in enumerate(order)}
         equations = [rule.equation for rule in self.rules]

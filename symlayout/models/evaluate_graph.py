@@ -418,6 +418,8 @@ class Evaluation:
         except NotDeclaredError as error:
             self.undeclared = error
             return None
+        except InconclusiveError:  # what is not decided within the budgets is a function of whole operands
+            return None
         except SymlayoutError as error:
             if later or getattr(error, "kind", None) in ("unknown_rank", LEFT_OUT):
                 return None

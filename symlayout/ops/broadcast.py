@@ -8,8 +8,9 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from symlayout.algebra.polynomial import Extent, exact_quotient, text
-from symlayout.errors import ShapeError
+from symlayout.algebra.polynomial import Extent, exact_quotient, names_of, text
+from symlayout.budgets import limits
+from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.tensors.apply_operation import core_operation
 from symlayout.tensors.declaration import Declared, Operand, index_map
 
@@ -131,6 +132,9 @@ def _joint(x: Operand, axis: int, n: Extent, e: Extent) -> Extent:
         return n * e
     first, second = _broadcast_from(x, n), _broadcast_from(x, e)
     parts = sorted(first | second, key=text)
+    if len(parts) > limits.broadcast_parts:
+        known = [f"the axis is broadcast from {len(parts)} extents, and at most {limits.broadcast_parts} are compared"]
+        raise InconclusiveError(f"two extents of axis {axis} are equal, or one of them is 1", known)
     joint = x.minimum(functools.reduce(x.maximum, parts), math.prod(parts))  # first: the requirements decide no maximum
     for one, other in itertools.combinations(parts, 2):
         if not {one, other} <= first and not {one, other} <= second:
@@ -190,8 +194,16 @@ def _broadcast_from(x: Operand, e: Extent) -> frozenset[Extent]:
 
 
 def _fit(x: Operand, a: Extent, b: Extent) -> bool:
-    """Return whether the facts say that *a* and *b* are equal, or that one of them is 1."""
-    product = (a - 1) * (b - 1) * (a - b)
+    """Return whether the facts say that *a* and *b* are equal, or that one of them is 1.
+
+    Where one of them is a maximum, they say so at once or not at all: the cases of maxima within maxima are many.
+    """
+    product = x.facts.reduce((a - 1) * (b - 1) * (a - b))
+    if product == 0 or {product, -product} <= x.facts.known.keys():
+        return True
+    definitions = x.facts.definitions
+    if any(name in definitions and definitions[name].form == "max" for name in names_of(a) | names_of(b)):
+        return False
     return x.facts.nonnegative(product) and x.facts.nonnegative(-product)
 
 

@@ -95,3 +95,54 @@ def test_an_operand_that_is_longer_than_any_shape_gives_no_shape_by_its_length(t
     inputs = [value_info("x", ("N", 3, "H", "W")), value_info("s", (1 << 31,), INT64)]
     (tmp_path / "model.onnx").write_bytes(model([node("CenterCropPad", "x, s", "y")], inputs))
     assert sl.read_model(tmp_path / "model.onnx").outputs
+
+
+def _steps_of_sum(path: Path, count: int) -> int:
+    """Return the steps of reading the sum of *count* values, one by one, whose numbers of rows are all unknown."""
+    names = [f"x{k}" for k in range(count)]
+    sums = [names[0], *(f"s{k}" for k in range(1, count - 1)), "y"]
+    nodes = [node("Add", f"{sums[k - 1]}, x{k}", sums[k]) for k in range(1, count)]
+    path.write_bytes(model(nodes, [value_info(name, (None, "C")) for name in names]))
+    with counted() as steps:
+        assert str(sl.read_model(path).outputs["y"].shape[1]) == "C"
+    return steps.count
+
+
+def test_unknown_sizes_of_one_axis_do_not_multiply(tmp_path: Path) -> None:
+    path = tmp_path / "model.onnx"
+    _steps_of_sum(path, 12)  # imports and caches
+    small, large = _steps_of_sum(path, 24), _steps_of_sum(path, 48)
+    assert large < 3 * small
+
+
+def _training(layers: int) -> bytes:
+    """Return a graph forward and backward, with operations whose sizes are unknown, that are broadcast together."""
+    nodes: list[NodeProto] = []
+    unknown = 0
+
+    def of_unknown_size(source: str) -> str:
+        nonlocal unknown
+        unknown += 1
+        nodes.append(node("Custom", source, f"c{unknown}", domain="custom", number=unknown))
+        nodes.append(node("Reshape", f"c{unknown}, s", f"r{unknown}"))
+        return f"r{unknown}"
+
+    at = "x"
+    for k in range(layers):
+        nodes.append(node("Mul", f"{of_unknown_size(at)}, {of_unknown_size(at)}", f"scores{k}"))
+        nodes.append(node("Add", f"scores{k}, {of_unknown_size(f'scores{k}')}", f"out{k}"))
+        at = f"out{k}"
+    for k in reversed(range(layers)):
+        nodes.append(node("Mul", f"{of_unknown_size(at)}, out{k}", f"back{k}"))
+        nodes.append(node("Min", f"back{k}, scores{k}, {at}", f"least{k}"))
+        nodes.append(node("Max", f"least{k}, out{k}", f"most{k}"))
+        at = f"most{k}"
+    nodes.append(node("Identity", at, "y"))
+    return model(nodes, [value_info("x", ("batch", "seq", "H")), value_info("s", (3,), INT64)])
+
+
+def test_a_training_graph_of_unknown_sizes_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "model.onnx"
+    path.write_bytes(_training(6))
+    with counted(20_000_000):
+        assert sl.read_model(path).outputs["y"].rank == 3
