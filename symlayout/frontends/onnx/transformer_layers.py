@@ -122,10 +122,11 @@ def attention(
         raw = whole("open_scores", [q, keys], (*q.shape[:3], keys.shape[2]), attributes=open_to)
     else:
         raw = contractions.matmul(_scaled(q, scale), swapaxes(_scaled(keys, scale), -1, -2))
+    capped = raw
     if softcap > 0:
         limit = as_tensor("Attention", "softcap", float(softcap), raw)
-        raw = apply("Mul", apply("Tanh", apply("Div", raw, limit)), limit)
-    scores, is_masked = raw, attn_mask is not None
+        capped = apply("Mul", apply("Tanh", apply("Div", raw, limit)), limit)
+    scores, is_masked = capped, attn_mask is not None
     if attn_mask is not None:
         scores = apply("Add", scores, spread(additive(attn_mask, scores), scores.shape))
     flags = [attributes.flag("is_causal", is_causal), past_key is not None, nonpad_kv_seqlen is not None]
@@ -138,8 +139,7 @@ def attention(
     y = contractions.matmul(weights, values)
     if rank == 3:
         y = reshape(swapaxes(y, 1, 2), (Q.shape[0], Q.shape[1], heads * v.shape[3]))
-    mode = int(qk_matmul_output_mode)
-    found = [y, k, v, weights if mode == 3 else scores if mode == 2 else raw]
+    found = [y, k, v, (raw, capped, scores, weights)[int(qk_matmul_output_mode)]]
     return found[:outputs] if outputs > 1 else y
 
 
