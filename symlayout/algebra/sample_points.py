@@ -145,7 +145,7 @@ class Samples(Intervals):
         """Return *names*, and all symbols that facts or definitions tie to them: the values of the others are free."""
         groups: dict[str, list[Collection[str]]] = {}
         seen = set[str]()
-        todo = [names_of(e) for e in (*self.known, *[rule.equation for rule in self.rules])]
+        todo: list[Collection[str]] = [names_of(e) for e in (*self.known, *[rule.equation for rule in self.rules])]
         while todo:
             group = todo.pop()
             for name in group:

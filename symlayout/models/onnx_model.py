@@ -25,6 +25,7 @@ from symlayout.models.model_file import MAX_RANK, ConstantFiles, open_model
 from symlayout.models.onnx_subgraphs import inner_nodes, outer_names
 from symlayout.models.onnx_values import Constant, array, dtype_of, label, onnx_package
 from symlayout.models.protobuf_fields import check_fields
+from symlayout.models.subgraph_keys import digest, draws
 
 if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto, NodeProto, TensorProto, TypeProto, ValueInfoProto
@@ -210,7 +211,32 @@ def _inlined(model: ModelProto) -> ModelProto:
         inlined: ModelProto = inliner.inline_local_functions(model)
     except Exception as error:  # of the package's C++, which does not document them
         raise FormatError(f"functions of the model cannot be inlined: {printable(error)}") from None
+    for node in inlined.graph.node:
+        for each in (node, *inner_nodes(node)):
+            if (key := (each.domain, each.op_type, each.overload)) in functions:
+                each.domain = f"function {_digest_of_function(key, functions)}"
     return inlined
+
+
+def _digest_of_function(key: tuple[str, str, str], functions: Mapping[tuple[str, str, str], Any]) -> str:
+    """Return text that two local functions share only if they compute the same, whatever they are called.
+
+    The package does not inline a function of another operation set than the model's.  It is an operation that equals
+    itself only, and no operation of its name.
+    """
+    found = {key: None}
+    waiting, drawn = [key], ""
+    while waiting:
+        for node in functions[waiting.pop()].node:
+            if draws(node):
+                drawn = str(next(COUNT))
+            for each in (node, *inner_nodes(node)):
+                called = (each.domain, each.op_type, each.overload)
+                if called in functions and called not in found:
+                    found[called] = None
+                    waiting.append(called)
+    texts = [functions[each].SerializeToString(deterministic=True).hex() for each in found]
+    return digest("\n".join([*texts, drawn]))
 
 
 _MAX_CALLS = 64
