@@ -67,7 +67,7 @@ def _layer(name: str, xs: Sequence[Tensor | None], given: Mapping[str, Any]) -> 
         require_rank(name, x, 3, 3)
     mode = attributes.choice("direction", given["direction"], ("forward", "reverse", "bidirectional"))
     size, clip = given["hidden_size"], given["clip"]
-    is_open = size is None or (clip is not None and clip <= 0)  # runtimes differ in what they make of it
+    is_open = size is None or (clip is not None and not clip > 0)  # runtimes differ in what they make of it
     size = R.shape[2] if size is None else size
     ways = 2 if mode == "bidirectional" else 1
     batch_first = attributes.flag("layout", given["layout"])

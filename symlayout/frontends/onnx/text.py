@@ -14,7 +14,7 @@ from symlayout.compute.elementwise import elementwise
 from symlayout.compute.whole import whole
 from symlayout.errors import ShapeError, shown
 from symlayout.frontends import attributes
-from symlayout.frontends.onnx.operator import operator
+from symlayout.frontends.onnx.operator import AT_LEAST_0, AT_LEAST_1, operator
 from symlayout.frontends.rank import require_rank
 from symlayout.frontends.registry import NotDeclaredError
 from symlayout.language.sympy_bridge import fresh
@@ -101,6 +101,7 @@ def string_split(X: Tensor, delimiter: str = "", maxsplit: Any = None, outputs: 
     ),
     kinds="rank, bad_mode, length_mismatch, attr_missing",
     about=_TEXT,
+    allowed={"min_gram_length": AT_LEAST_1, "max_gram_length": AT_LEAST_1, "max_skip_count": AT_LEAST_0},
 )
 def tf_idf_vectorizer(
     X: Tensor,
@@ -130,6 +131,8 @@ def tf_idf_vectorizer(
             f"{len(every)} sequences have {len(places)} places and {len(factors)} weights", "length_mismatch"
         )
     low, high = (attributes.constant("gram_length", e) for e in (min_gram_length, max_gram_length))
+    if low > high:
+        raise ShapeError(f"min_gram_length is {low}, above max_gram_length, which is {high}", "attr_range")
     grams = tuple(row for row in zip(every, places, factors, strict=True) if low <= len(row[0]) <= high)
     size = max(places) + 1
     given = (

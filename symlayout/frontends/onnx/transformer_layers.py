@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -12,13 +13,13 @@ from symlayout.compute import along_axis, contractions
 from symlayout.compute import attention as core
 from symlayout.compute.contractions import Spatial
 from symlayout.compute.demands import demanding, spread
-from symlayout.compute.whole import room_of, whole
+from symlayout.compute.whole import room_of, where_elements, whole
 from symlayout.errors import LEFT_OUT, ShapeError
 from symlayout.frontends import attributes
 from symlayout.frontends.onnx.element_types import of_number
 from symlayout.frontends.onnx.elementwise import apply, where
 from symlayout.frontends.onnx.indexing import gather
-from symlayout.frontends.onnx.operator import AT_LEAST_0, AT_LEAST_1, as_tensor, operator
+from symlayout.frontends.onnx.operator import AT_LEAST_0, AT_LEAST_1, as_tensor, is_known, known, operator
 from symlayout.frontends.onnx.types import cast_to
 from symlayout.frontends.onnx.windows import with_bias
 from symlayout.frontends.rank import require_rank, require_shape
@@ -50,13 +51,15 @@ _ATTENTION = {
 _PRECISIONS = (1, 10, 11, 16)  # the numbers of element types that a softmax may have
 
 
-@operator(
-    "Attention",
-    example=("N, 8, S, D; N, 8, T, D; N, 8, T, E", "", "(N, 8, S, E)"),
-    kinds="rank, attr_missing, size_mismatch",
-    about=_ATTENTION,
-    allowed={"q_num_heads": AT_LEAST_1, "kv_num_heads": AT_LEAST_1, "qk_matmul_output_mode": range(4)},
-)
+_ROW: dict[str, Any] = {
+    "example": ("N, 8, S, D; N, 8, T, D; N, 8, T, E", "", "(N, 8, S, E)"),
+    "kinds": "rank, attr_missing, size_mismatch",
+    "about": _ATTENTION,
+    "allowed": {"q_num_heads": AT_LEAST_1, "kv_num_heads": AT_LEAST_1, "qk_matmul_output_mode": range(4)},
+}
+
+
+@operator("Attention", **_ROW)
 def attention(
     Q: Tensor,
     K: Tensor,
@@ -141,6 +144,19 @@ def attention(
         y = reshape(swapaxes(y, 1, 2), (Q.shape[0], Q.shape[1], heads * v.shape[3]))
     found = [y, k, v, (raw, capped, scores, weights)[int(qk_matmul_output_mode)]]
     return found[:outputs] if outputs > 1 else y
+
+
+def _with_heads_of_rank_3(*args: Any, **kwargs: Any) -> Tensor | list[Tensor]:
+    """Return what `attention` returns, in version 25: inputs of rank 4 have no numbers of heads beside their own."""
+    given = inspect.signature(attention).bind(*args, **kwargs).arguments
+    rank = require_rank("Attention", given["Q"], 3, 4)
+    if rank == 4 and any(given.get(name) is not None for name in ("q_num_heads", "kv_num_heads")):
+        raise ShapeError("inputs of rank 4 have q_num_heads or kv_num_heads", "attr_range")
+    return attention(*args, **kwargs)
+
+
+_with_heads_of_rank_3.__signature__ = inspect.signature(attention)  # type: ignore[attr-defined]
+attention_25 = operator("Attention-25", **_ROW)(_with_heads_of_rank_3)
 
 
 def _heads(x: Tensor, count: int) -> Tensor:
@@ -248,6 +264,10 @@ def rotary_embedding(
         what = "position_ids have an extent of {}, not {}"
         x = demanding(x, what, list(zip(position_ids.shape, sequence, strict=True)))
         x = demanding(x, "{} positions, fewer than {}", at_least=[(before[0], sequence[1])], kind=LEFT_OUT)
+        if is_known(position_ids) and (known("position_ids", position_ids) < 0).any():
+            raise ShapeError("position_ids are below 0", "attr_range")
+        if not is_known(position_ids):
+            x = where_elements(x, position_ids, "positions", Places(0, limits=(0, AT_LEAST_0.stop)))
         caches = [gather(c, position_ids, 0) for c in caches]
     head = -2 if rank == 3 else 1
     cos, sin = (expand_dims(c, head) if rank == 3 or c.rank == 3 else c for c in caches)

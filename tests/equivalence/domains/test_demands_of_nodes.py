@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import ml_dtypes
 import numpy as np
 import pytest
-from onnx import parser
+from onnx import helper, parser
 
 import symlayout as sl
 from symlayout.tensors.declaration import Places
@@ -231,3 +232,54 @@ def test_half_of_a_transform_of_complex_numbers_is_left_out(tmp_path: Path) -> N
     node = "y = DFT <axis = 1, onesided = {}> (x)"
     one = [read(tmp_path, "float[1,1,2] x", node.format(k), "float[1,1,2] y", 19) for k in (0, 1)]
     assert sl.verify(*one, run=False).verdict is UNKNOWN
+
+
+def test_heads_are_stated_for_inputs_of_rank_3_since_version_25(tmp_path: Path) -> None:
+    inputs, node = "float[1,2,3,4] q", "y = Attention <q_num_heads = 2, kv_num_heads = 2> (q, q, q)"
+    assert not read(tmp_path, inputs, node, "float y", 24).requires
+    with pytest.raises(sl.ShapeError, match="rank 4"):
+        read(tmp_path, inputs, node, "float y", 25)
+    assert not read(tmp_path, "float[1,3,8] q", node, "float y", 25).requires
+
+
+def test_positions_of_a_rotary_embedding_are_not_below_0(tmp_path: Path) -> None:
+    inputs = "float[B,2,S,8] x, float[9,4] c, float[9,4] s, int64[B,S] p"
+    turned = read(tmp_path, inputs, "y = RotaryEmbedding (x, c, s, p)", "float y")
+    gathered = "f = Gather (c, p) g = Gather (s, p) y = RotaryEmbedding (x, f, g)"
+    unbound = read(tmp_path, inputs, gathered, "float y")
+    assert sl.verify(turned, unbound, run=False).verdict is PROVED
+    assert sl.verify(unbound, turned, run=False).verdict is not PROVED
+    witness = sl.verify(turned, read(tmp_path, inputs, "y = Neg (x)", "float y"), run=False).witness
+    assert witness is not None
+    assert np.all(witness.inputs["p"] >= 0)
+    known = "p = Constant <value = int64[1,2] {0, -1}> () y = RotaryEmbedding (x, c, s, p)"
+    with pytest.raises(sl.ShapeError, match="below 0"):
+        read(tmp_path, "float[1,2,2,8] x, float[9,4] c, float[9,4] s", known, "float y")
+
+
+@pytest.mark.parametrize("lengths", [(-1, 2, 0), (1, 0, 0), (2, 1, 0), (1, 2, -1)])
+def test_lengths_of_sequences_of_terms_are_in_order(tmp_path: Path, lengths: tuple[int, int, int]) -> None:
+    shared = 'mode = "TF", ngram_counts = [0, 1], ngram_indexes = [0, 1], pool_int64s = [2, 5, 4]'
+    names = "min_gram_length", "max_gram_length", "max_skip_count"
+    given = ", ".join(f"{name} = {n}" for name, n in zip(names, lengths, strict=True))
+    with pytest.raises(sl.ShapeError) as caught:
+        read(tmp_path, "int64[6] x", f"y = TfIdfVectorizer <{shared}, {given}> (x)", "float y", 9)
+    assert caught.value.kind == "attr_range"
+
+
+@pytest.mark.parametrize("op", ["RNN", "GRU", "LSTM"])
+def test_a_limit_that_is_no_number_above_0_has_no_known_value(tmp_path: Path, op: str) -> None:
+    rows = {"RNN": 1, "GRU": 3, "LSTM": 4}[op]
+    layers = []
+    for clip in (math.nan, 0.0, None):
+        x, w = (helper.make_tensor_value_info(n, 1, (2, 1, 1) if n == "x" else (1, rows, 1)) for n in "xw")
+        node = helper.make_node(op, ["x", "w", "w"], ["y"], hidden_size=1, **({} if clip is None else {"clip": clip}))
+        y = helper.make_tensor_value_info("y", 1, (2, 1, 1, 1))
+        made = helper.make_model(
+            helper.make_graph([node], "g", [x, w], [y]), opset_imports=[helper.make_opsetid("", 22)], ir_version=10
+        )
+        path = tmp_path / f"{clip}.onnx"
+        path.write_bytes(made.SerializeToString())
+        layers.append(sl.read_model(path))
+    for layer in layers[:2]:
+        assert sl.verify(layer, layers[2], run=False).verdict is UNKNOWN
