@@ -253,8 +253,7 @@ class Verification:
         Raises
         ------
         InconclusiveError
-            The proof has no certificate: it compares values at some coordinates only, or a claim of movement uses a
-            step for which `check` has no rule.
+            The proof has no certificate: it takes a step, which the message names, for which `check` has no rule.
         """
         if self.claim is None:
             return None

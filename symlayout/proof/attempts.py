@@ -64,7 +64,8 @@ def pairs_of(proofs: Iterable[Proof], facts: Facts) -> Congruence:
     used = list({id(p.known): p.known for p in proofs if p.known is not None}.values())
     if len(used) == 1:
         return used[0]
-    found = Congruence(facts, limits.decision_goals, direct=any(pairs.direct for pairs in used))
+    uncertified = set[str]().union(*(pairs.uncertified for pairs in used))
+    found = Congruence(facts, limits.decision_goals, uncertified=uncertified)
     for pairs in used:
         found.known |= {key: why for key, why in pairs.known.items() if why is not None and key not in found.known}
     return found

@@ -103,7 +103,7 @@ class Decision(ReadDecision):
                     known.wanted |= law
                     break
                 known.used |= law
-                known.direct = True
+                known.uncertified.add("a value is compared with a fill")
                 return
         raise Stuck("one side reads a fill only where the other does", read.coords)
 
@@ -116,7 +116,7 @@ class Decision(ReadDecision):
                 raise
             reads = SideRead(a, tuple(at), None, ()), SideRead(b, tuple(bt), None, ())
             if self.are_one_element(*reads, facts) or are_products_of_one_sign(self, reads, facts):
-                self.congruence.direct = True  # certificates have no such pairs
+                self.congruence.uncertified.add("signs are turned")
                 return
             granted = bool(self.congruence.laws)
             if not can_match(a, b, granted=granted):
@@ -129,7 +129,7 @@ class Decision(ReadDecision):
                 raise
             known.used |= laws & frozenset(LAWS)
             known.fused |= {law.removeprefix(FORMULA).strip() for law in laws if law.startswith(f"{FORMULA} ")}
-            known.direct = True
+            known.uncertified.add("two functions have one formula")
             order = order_of(at, bt, facts)
             for key, why in known.known.items():
                 if why is None and key[:2] == (a, b) and key[2] in ((), order and order[: a.batch]):
@@ -147,7 +147,7 @@ class Decision(ReadDecision):
             known.wanted.add(FOLD)
             return False
         known.used.add(FOLD)
-        known.direct = True  # certificates have no such pairs
+        known.uncertified.add("constants are rounded")
         return True
 
     def are_one_element(self, a: SideRead, b: SideRead, facts: Facts) -> bool:
@@ -156,7 +156,8 @@ class Decision(ReadDecision):
             found = differ_by_no_sign(self, (a, b), facts.fork())
         except InconclusiveError:  # the goals are spent
             return False
-        self.congruence.direct |= found
+        if found:
+            self.congruence.uncertified.add("signs are turned")
         return found
 
     def _laws(
@@ -208,7 +209,7 @@ class Decision(ReadDecision):
             if too_deep or self.congruence.differ_at(a, b, at, bt, facts):
                 raise Stuck(f"{a.name} and {b.name} compute the same", (*at, *bt))
             why = self._compare_operands(a, b, at[: a.batch], bt[: b.batch], facts)
-            self.congruence.direct = True
+            self.congruence.uncertified.add("values are compared at some coordinates only")
         if turns and not _are_one_place(why, places, facts):
             raise Stuck(f"{a.name} and {b.name} are read at one place", (*at, *bt))
 
@@ -280,7 +281,8 @@ class Decision(ReadDecision):
                 return False
         if not all(known.are_one(a, b) or self._is_lemma(a, b) for a, b in found[0]):
             return False
-        known.direct |= bool(found[1])  # certificates have no such pairs
+        if found[1]:
+            known.uncertified.add("movement is compared by its parts")
         return True
 
     def follows(self, facts: Facts, order: tuple[int, ...]) -> Pair | None:
@@ -402,7 +404,7 @@ class Decision(ReadDecision):
             known.wanted |= law
             return False
         known.used |= law
-        known.direct = True  # certificates have no such pairs
+        known.uncertified.add("folds have the same terms but for some that change nothing")
         return True
 
     def is_term(self, views: Views, at: Sequence[Extent], bt: Sequence[Extent], facts: Facts) -> bool:

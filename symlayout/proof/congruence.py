@@ -71,8 +71,8 @@ class Congruence:
         The first chain that is each fused function, by the function's name.
     skipped : bool
         Whether a law might help that is not granted.
-    direct : bool
-        Whether the proof also compared other things than pairs: values at some coordinates only, or a value and a fill.
+    uncertified : set of str
+        What the proof compared that is no pair, and of which there is no certificate.
     spent : int
         The goals that pairs visited which were not shown to be equal.
     classes : Classes
@@ -92,7 +92,7 @@ class Congruence:
     fused: set[str] = field(default_factory=set)
     chains: dict[str, Formula] = field(default_factory=dict)
     skipped: bool = False
-    direct: bool = False
+    uncertified: set[str] = field(default_factory=set)
     spent: int = 0
     digits: Iterator[int] = field(default_factory=lambda: itertools.count(1000))
     classes: Classes = field(default_factory=Classes)

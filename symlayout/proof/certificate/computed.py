@@ -53,15 +53,15 @@ def certificate_of_computed(
         That is not proved, or a claim of movement has no certificate.
     """
     sides = RewrittenSides(form, dict(left), dict(right), set(), set(), changed=False)
-    if not form and not known.direct:
+    if not form and not known.uncertified:
         return certify_computed(sides, facts, known, brief=brief)
     for tried in dict.fromkeys((form, form | {OUTERMOST})) if form else [frozenset({OUTERMOST})]:
         sides = rewritten(left, right, tried, laws)
         known = Congruence(facts, limits.decision_goals, frozenset(laws))
         claims = [(t, sides.right[name]) for name, t in sides.left.items()]
         if any(isinstance(attempt(*claim, facts, known, finite=True), str) for claim in claims):
-            known.direct = True
-        if not known.direct:
+            known.uncertified.add("another form is not proved equal")
+        if not known.uncertified:
             break
     return certify_computed(sides, facts, known, brief=brief)
 
@@ -78,8 +78,8 @@ def certify_computed(sides: RewrittenSides, facts: Facts, known: Congruence, *, 
         The proof compared more than pairs of whole values, or a claim of movement has no certificate.
     """
     left, right = sides.left, sides.right
-    if known.direct:
-        raise InconclusiveError("the proof has a certificate: it compares values at some coordinates only")
+    if known.uncertified:
+        raise InconclusiveError(f"the proof has a certificate: {'; '.join(sorted(known.uncertified))}")
     places = [{id(node): k for k, node in enumerate(nodes_of(side.values()))} for side in (left, right)]
     claims = ComputedClaims(facts)
     text = ClaimText(claims, places)

@@ -9,6 +9,8 @@ import symlayout as sl
 from symlayout.proof.attempts import decide, pairs_known, pairs_of
 from symlayout.proof.certificate.check_computed import refusal_alone, refusal_of_computed
 from symlayout.proof.certificate.computed import certificate_of_computed
+from tests.proof.forms.test_compare_forms import X as F
+from tests.proof.forms.test_compare_forms import gelu, op
 
 X = sl.tensor("N, C", name="x")
 RELU = sl.Body("relu", lambda x: np.maximum(x, 0))
@@ -36,3 +38,10 @@ def test_each_view_of_each_pair_has_a_claim_and_outputs_of_one_expression_only_u
     assert refusal_alone(shown) == ""
     other = {**RIGHT, "turned": after_relu(sl.transpose(X), RELU)}
     assert refusal_of_computed(shown, LEFT, other, facts) != ""
+
+
+def test_a_proof_without_a_certificate_says_which_step_has_none() -> None:
+    found = sl.prove_equal(gelu(F), op("Gelu", F))
+    assert found.verdict is sl.Verdict.PROVED
+    with pytest.raises(sl.InconclusiveError, match="two functions have one formula"):
+        _ = found.certificate
