@@ -123,6 +123,8 @@ def conv(
     _only_one_way(auto_pad, pads)
     W = of_kernel_shape(W, kernel_shape)
     spatial = spatial_of(rank, auto_pad, dilations, pads, strides, cropped=LEFT_OUT)
+    if isinstance(spatial.pads, str) and spatial.pads.startswith("SAME"):  # others demand that a window fits
+        X = nonempty(X, range(2, X.rank))
     return with_bias(contractions.conv(X, W, attributes.scalar("group", group, 1), spatial), B)
 
 

@@ -72,6 +72,15 @@ def test_a_ratio_of_dropout_may_be_outside(tmp_path: Path) -> None:
         read(tmp_path, "float[N] x", "r = Constant <value_float = 2.0> () y = Dropout (x, r)", "float y")
 
 
+@pytest.mark.parametrize("mode", ["SAME_UPPER", "SAME_LOWER"])
+def test_images_without_elements_are_left_out_where_pads_are_computed(tmp_path: Path, mode: str) -> None:
+    inputs = "float[N,C,H,W] x, float[M,C,3,3] w"
+    dead = read(tmp_path, inputs, f'd = Conv <auto_pad = "{mode}"> (x, w) y = Relu (x)', "float y")
+    found = sl.verify(read(tmp_path, inputs, "y = Relu (x)", "float y"), dead, run=False)
+    assert found.verdict is PROVED
+    assert {"H >= 1", "W >= 1"} <= {str(r) for r in found.assumed}
+
+
 @pytest.mark.parametrize("op", ["Max", "Min", "Sum", "Mean"])
 def test_operands_of_one_shape_until_opset_7(tmp_path: Path, op: str) -> None:
     inputs, node = "float[N,C] x, float[M,C] z", f"y = {op} (x, z, x)"
