@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,8 @@ class Frontier:
     facts: Facts
     known: tuple[Congruence, ...]
     _equal: dict[tuple[int, int], bool] = field(default_factory=dict)
+    _proved: set[tuple[Tensor, Tensor]] = field(default_factory=set)
+    _read: list[int] = field(default_factory=list)  # how many pairs of each of *known* are in `_proved` if proved
 
     def of(self, outputs: Iterable[tuple[Tensor, Tensor]]) -> list[tuple[Tensor, Tensor]]:
         """Return the pairs of values, each not shown to be equal, whose operands are, that *outputs* are made of."""
@@ -80,11 +83,17 @@ class Frontier:
     def _are_equal(self, a: Tensor, b: Tensor) -> bool:
         key = id(a), id(b)
         if key not in self._equal:
-            proved = any(
-                pair[:2] == (a, b) and why is not None for known in self.known for pair, why in known.known.items()
-            )
-            self._equal[key] = proved or self._are_shown_equal(a, b)
+            self._equal[key] = self._is_proved(a, b) or self._are_shown_equal(a, b)
         return self._equal[key]
+
+    def _is_proved(self, a: Tensor, b: Tensor) -> bool:
+        """Return whether two values are known to be equal, in some order of their axes."""
+        self._read = self._read or [0] * len(self.known)
+        for k, known in enumerate(self.known):
+            news = islice(known.known.items(), self._read[k], None)  # pairs are only added, by attempts
+            self._proved.update(pair[:2] for pair, why in news if why is not None)
+            self._read[k] = len(known.known)
+        return (a, b) in self._proved
 
     def _are_shown_equal(self, a: Tensor, b: Tensor) -> bool:
         """Return whether a short attempt shows that two values are equal, computed ones in another layout too."""

@@ -12,7 +12,9 @@ from onnx import NodeProto
 import symlayout as sl
 from symlayout.equivalence.frontier import Frontier
 from symlayout.proof.attempts import pairs_known
+from symlayout.proof.congruence import Pair, Way
 from tests.support.onnx_writer import model, node, value_info
+from tests.support.steps import counted
 
 REFUTED, UNKNOWN = sl.Verdict.REFUTED, sl.Verdict.UNKNOWN
 
@@ -96,3 +98,22 @@ def test_without_names_the_outputs_themselves_part() -> None:
     a, b = sl.onnx.relu(sl.onnx.exp(x)), sl.onnx.relu(sl.onnx.tanh(x))
     known = pairs_known(x.facts, (), None, ([a], [b]))
     assert Frontier(({}, {}), x.facts, known).of([(a, b)]) == [(a, b)]
+
+
+def test_twice_the_known_pairs_take_twice_the_work() -> None:
+    small, large = _steps_among(100), _steps_among(200)
+    assert large < 2.5 * small
+
+
+def _steps_among(count: int) -> int:
+    """Return the steps of a search among outputs whose operands are *count* known pairs."""
+    x = sl.tensor("N", name="x")
+    made = [[sl.onnx.exp(sl.onnx.mul(x, sl.onnx.mul(x, x))) for _ in range(count)] for _ in range(2)]
+    outputs = [(sl.onnx.relu(a), sl.onnx.relu(b)) for a, b in zip(*made, strict=True)]
+    known = pairs_known(x.facts, (), None, ([a for a, _ in outputs], [b for _, b in outputs]))
+    pairs = list(zip(*made, strict=True))
+    known[0].known.update({(a, b, (0,)): Pair(a, b, Way(()), False) for a, b in pairs})
+    search = Frontier(({}, {}), x.facts, known)
+    with counted() as steps:
+        assert search.of(outputs) == outputs
+    return steps.count
