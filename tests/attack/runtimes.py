@@ -25,6 +25,11 @@ _LACKS = ("NOT_IMPLEMENTED", "NotImplemented", "under development", "No implemen
           "No Op registered", "unable to load", "bad_alloc", "MemoryError", "not implemented",
           "mode only supports", "(between attn_mask and Q)", "MLDataType", "No corresponding Numpy type")  # fmt: skip
 
+# what onnxruntime 1.32.0 says of the mode wrap of Pad where an axis is empty, also one that is not padded
+_NO_WRAP = "Unexpected mode of 3"
+
+_STRETCHED = "one scale or bias is stretched to several channels, which the standard does not do"
+
 # what onnxruntime demands of the attributes of LRN beyond the standard
 BEYOND_OF_LRN = ("size_ % 2 == 1", "alpha_ > 0.0f", "beta_ > 0.0f")
 
@@ -40,6 +45,7 @@ class Ran:
     def lacks(self) -> bool:
         """Whether the runtime has no kernel for this, which says nothing about the model."""
         beyond = "nn/lrn.h" in self.refusal and any(text in self.refusal for text in BEYOND_OF_LRN)
+        beyond |= "running Pad node" in self.refusal and _NO_WRAP in self.refusal
         return self.arrays is None and (beyond or any(text in self.refusal for text in _LACKS))
 
 
@@ -90,6 +96,8 @@ class Sessions:
             return Ran(None, "NotImplemented: the largest end, with a step below 0, is none for onnxruntime")
         if _takes_logarithms_of_integers(self.model):
             return Ran(None, "NotImplemented: onnxruntime takes ReduceLogSumExp of integers without their fractions")
+        if self._stretches_scales(given):
+            return Ran(None, _STRETCHED)
         with in_runtime():
             return _ran(self._onnxruntime, self.model, given)
 
@@ -100,6 +108,8 @@ class Sessions:
         layers = (n for n in self.model.graph.node if n.op_type in ("RNN", "GRU", "LSTM"))
         if any(a.name == "clip" for n in layers for a in n.attribute):
             return Ran(None, "NotImplemented: the evaluator leaves out limits of recurrent layers")
+        if self._stretches_scales(given):
+            return Ran(None, _STRETCHED)
         return self._by_evaluator(self._reference, given)
 
     def with_ordered_zeros(self, given: Arrays) -> Ran:
@@ -110,6 +120,38 @@ class Sessions:
         if not any(n.op_type in ("Max", "Min") for n in self.model.graph.node):
             return self.by_reference(given)
         return self._by_evaluator(self._with_ordered_zeros, given)
+
+    @cached_property
+    def _normalized_by_groups(self) -> Any:
+        """The evaluator of the shapes of what each GroupNormalization gets; None if there is none since version 21."""
+        onnx = import_module("onnx")
+        since_21 = any(o.domain == "" and o.version >= 21 for o in self.model.opset_import)
+        nodes = [n for n in self.model.graph.node if n.op_type == "GroupNormalization" and since_21]
+        if not nodes:
+            return None
+        probe = onnx.ModelProto()
+        probe.CopyFrom(self.model)
+        del probe.graph.output[:]
+        for k, name in enumerate(name for n in nodes for name in n.input):
+            probe.graph.node.append(onnx.helper.make_node("Shape", [name], [f"shape of operand {k}"]))
+            probe.graph.output.append(onnx.ValueInfoProto(name=f"shape of operand {k}"))
+        try:
+            return _evaluator(probe)
+        except Exception as error:
+            return f"{type(error).__name__}: {error}"
+
+    def _stretches_scales(self, given: Arrays) -> bool:
+        """Return whether GroupNormalization gets one scale or bias for several channels.
+
+        The standard has one for each channel since version 21.  Both runtimes compute a function that broadcasts them:
+        onnxruntime 1.32.0, and the evaluator of onnx 1.23.2.
+        """
+        if self._normalized_by_groups is None:
+            return False
+        ran = self._by_evaluator(self._normalized_by_groups, given)
+        shapes = [a.tolist() for a in ran.arrays or []]
+        each = zip(shapes[::3], shapes[1::3], shapes[2::3], strict=True)
+        return any(len(x) > 1 and [1] in (scale, bias) and x[1] != 1 for x, scale, bias in each)
 
     def _by_evaluator(self, evaluator: Any, given: Arrays) -> Ran:
         with warnings.catch_warnings(), np.errstate(all="ignore"), _ended():

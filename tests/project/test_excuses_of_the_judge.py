@@ -109,6 +109,48 @@ def test_onnxruntime_is_excused_from_what_its_lrn_demands_beyond_the_standard(
     assert ran.lacks is lacks
 
 
+@needs_onnxruntime
+@pytest.mark.parametrize(
+    ("shape", "version", "scales", "biases", "judges"),
+    [
+        ((1, 4, 3), 21, 4, 1, False),
+        ((1, 4, 3), 21, 1, 4, False),
+        ((1, 4, 3), 21, 4, 4, True),
+        ((1, 1, 3), 21, 1, 1, True),
+        ((1, 4, 3), 18, 1, 1, True),
+    ],
+)
+def test_one_scale_for_several_channels_is_outside(
+    shape: tuple[int, ...], version: int, scales: int, biases: int, judges: bool
+) -> None:
+    inputs = [np.arange(np.prod(shape), dtype=np.float32).reshape(shape)]
+    inputs += [np.ones(n, np.float32) for n in (scales, biases)]
+    model, given = sessions("GroupNormalization", *inputs, version=version, num_groups=1)
+    for ran in (model.by_onnxruntime(given), model.by_reference(given)):
+        assert ("stretched" not in ran.refusal) is judges
+        assert not ran.lacks
+
+
+@needs_onnxruntime
+def test_runtimes_stretch_scales(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If this fails, the excuse has lost its reason."""
+    monkeypatch.setattr(Sessions, "_stretches_scales", lambda *_: False)
+    inputs = np.ones((1, 4, 3), np.float32), np.ones(4, np.float32), np.ones(1, np.float32)
+    model, given = sessions("GroupNormalization", *inputs, version=21, num_groups=1)
+    assert model.by_onnxruntime(given).arrays is not None
+    assert model.by_reference(given).arrays is not None
+
+
+@needs_onnxruntime
+@pytest.mark.parametrize(("extent", "lacks"), [(0, True), (2, False)])
+def test_onnxruntime_is_excused_from_the_mode_wrap_where_an_axis_is_empty(extent: int, lacks: bool) -> None:
+    x = np.ones((extent, 3), np.float32)
+    model, given = sessions("Pad", x, np.array([0, 1, 0, 1]), version=25, mode="wrap")
+    ran = model.by_onnxruntime(given)
+    assert ran.lacks is lacks
+    assert (ran.arrays is None) is lacks
+
+
 # ---------------------------------------------------------------------- what counts as a wrong verdict
 
 
