@@ -189,9 +189,10 @@ def bias_gelu(A: Tensor, B: Tensor) -> Tensor:
     return apply("Gelu", apply("Add", A, require_shape("the bias", B, A.shape[-1:])))
 
 
-@operator("microsoft:FastGelu", example=("N, C; C", "", "(N, C)"))
+@operator("microsoft:FastGelu", example=("N, C; C", "", "(N, C)"), kinds="rank")
 def fast_gelu(X: Tensor, bias: Tensor | None = None) -> Tensor:
     """Return the Gelu of *X*, to which *bias* is added, with the approximation by ``tanh``."""
+    require_rank("FastGelu", X, 1)
     added = X if bias is None else apply("Add", X, require_shape("the bias", bias, X.shape[-1:]))
     return apply("Gelu", added, approximate="tanh")
 

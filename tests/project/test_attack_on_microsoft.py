@@ -29,6 +29,7 @@ def ints(*shape: int, dtype: Any = np.int32) -> Any:
 WORDS = [ints(2, 3), None, floats(5, 4), floats(6, 4), None]
 BYTE, SCALE = ints(dtype=np.uint8), floats()
 REFUSED = [
+    Node("FastGelu", [floats()]),
     Node("EmbedLayerNormalization", [*WORDS, floats(1, 4), floats(4)], outputs=2),
     Node("EmbedLayerNormalization", [*WORDS, floats(), floats(4)], outputs=2),
     Node("EmbedLayerNormalization", [*WORDS, floats(4), floats(1, 4)], outputs=2),
