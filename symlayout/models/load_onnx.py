@@ -132,6 +132,7 @@ class OnnxEvaluation(Evaluation):
         self._partial_in: dict[int, list[Tensor]] = {}  # what there may not be valid for all elements
         self._origins: MutableMapping[str, ModelNode | str | None] = {}  # nodes, or texts of what a pass starts with
         self._digests: dict[int, tuple[ModelNode, str]] = {}  # of nodes, by id
+        self._checks = schemas.Checks()
         self.loops = 0  # how many loops the evaluation is inside
 
     def value(self, name: str) -> Value | None:
@@ -156,8 +157,7 @@ class OnnxEvaluation(Evaluation):
             self._origins.update(dict.fromkeys(filter(None, node.outputs), node))
             results = self.computed(node)
             if len(results) < len(node.outputs):
-                expected, got = len(node.outputs), len(results)
-                raise FormatError(f"node has {expected} outputs, its operation has {got}\n  in: {node}")
+                raise FormatError(f"{len(node.outputs)} outputs, the operation has {len(results)}\n  in: {node}")
             for name, value in zip(node.outputs, results, strict=False):
                 if name and value is not None:
                     self.define(name, value)
@@ -170,7 +170,7 @@ class OnnxEvaluation(Evaluation):
         self.partly = None
         inputs = [self.value(name) for name in node.inputs]
         if not node.domain or node.domain in self.graph.opsets:  # else the version is not known
-            schemas.check(node, inputs)
+            self._checks.check(node, inputs, self._origins)
         op = node.op_type if not node.domain else ""
         if op == "Constant" and any(a.name in CONSTANTS for a in node.source.attribute):
             return [constant_of(node.source)]
@@ -191,12 +191,12 @@ class OnnxEvaluation(Evaluation):
         if op == "Slice" and len(inputs) > 2:
             inputs[2] = self.ends_of(inputs[0], inputs[2], inputs[3] if len(inputs) > 3 else None)
         ends = self.ends_of_range(inputs) if op == "Range" else None
-        results: list[Value] | None
+        results: list[Value] | None = None
         self.undeclared = None
-        if ends is not None:
-            results = [self.range_of(inputs, ends)] if self.counts_up(ends) else None
-        else:
+        if ends is None:
             results = self._declared(node, op, inputs)
+        elif self.counts_up(ends):
+            results = [self.range_of(inputs, ends)]
         if results is None:
             return self.opaque(node, inputs, self._types_of_odd(node))
         if len(results) < len(node.outputs) and schemas.schema(node) is not None:

@@ -284,5 +284,5 @@ def rms_normalization(X: Tensor, scale: Tensor, axis: Any = -1, epsilon: float =
 )
 def lrn(X: Tensor, size: Any, alpha: float = 1e-4, beta: float = 0.75, bias: float = 1.0) -> Tensor:
     """Return elements divided by a power of the sum of squares of the channels around them."""
-    require_rank("LRN", X, 2)
+    require_rank("LRN", X, 3)
     return normalization.lrn(X, attributes.constant("size", size), float(alpha), float(beta), float(bias))

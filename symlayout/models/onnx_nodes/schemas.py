@@ -22,7 +22,7 @@ from symlayout.errors import FormatError, shortened
 from symlayout.frontends.parameters import defaults_of
 from symlayout.frontends.registry import AttributeNameError
 from symlayout.models.model import TENSOR, Items, ModelNode, Unshaped, Value
-from symlayout.models.onnx_values import attribute_value, number_of
+from symlayout.models.onnx_values import attribute_value, dtype_or_none, number_of
 
 _NOT_CHECKED = "__"  # what the names of attributes begin with that runtimes keep for themselves
 _EARLIER = ("LayerNormalization", "ThresholdedRelu")  # runtimes have them in the versions before their first, too
@@ -50,6 +50,8 @@ class Schema:
         Whether the version takes an operator away that earlier ones have.
     inputs : tuple
         The last one stands for all further ones if their number varies.
+    outputs : tuple
+        For each output what its types are called, as for inputs, and its type if it has only one.
     fewest_inputs, most_inputs, most_outputs : int
         How many there are.
     attributes : mapping
@@ -63,6 +65,7 @@ class Schema:
     since: int
     deprecated: bool
     inputs: tuple[_Input, ...]
+    outputs: tuple[tuple[str, str], ...]
     fewest_inputs: int
     most_inputs: int
     most_outputs: int
@@ -114,6 +117,7 @@ def schema_of(op: str, version: int, domain: str) -> Schema | None:
         known.since_version,
         known.deprecated and package_schema(op, known.since_version - 1, domain) is not None,
         inputs,
+        tuple((o.type_str, next(iter(o.types)) if len(o.types) == 1 else "") for o in known.outputs),
         known.min_input,
         known.max_input,
         known.max_output,
@@ -143,8 +147,33 @@ def since_version(node: ModelNode) -> int:
     return node.version if known is None else known.since
 
 
-def check(node: ModelNode, inputs: Sequence[Value | None]) -> None:
-    """Check that a node is what the standard says of its operator, in the version that the model uses.
+class Checks:
+    """Checks of the nodes of a model, and the element types that they find.
+
+    An array of expressions, such as what Shape makes, does not say its own type.
+    """
+
+    def __init__(self) -> None:
+        self._types: dict[str, tuple[ModelNode, str]] = {}
+
+    def check(self, node: ModelNode, inputs: Sequence[Value | None], origins: Mapping[str, object]) -> None:
+        """Check a node: see `check`; *origins* has the node that makes each value."""
+        made = ((name, *self._types.get(name, (None, ""))) for name in node.inputs)
+        known = [kind if by is not None and by is origins.get(name) else "" for name, by, kind in made]
+        for name, kind in zip(node.outputs, check(node, inputs, known), strict=False):
+            if kind:
+                self._types[name] = node, kind
+
+
+def check(node: ModelNode, inputs: Sequence[Value | None], types: Sequence[str]) -> list[str]:
+    """Return the types of a node's outputs, if it is what the standard says of its operator in the model's version.
+
+    Parameters
+    ----------
+    inputs : sequence
+        The values; None is left out.
+    types : sequence of str
+        Their types, as schemas write them, for those that do not say them; empty texts where they are not known.
 
     Raises
     ------
@@ -159,7 +188,7 @@ def check(node: ModelNode, inputs: Sequence[Value | None]) -> None:
         later = _first_version(node.op_type, node.version, node.domain)
         if later is not None and node.op_type not in _EARLIER:
             raise FormatError(f"version {node.version} has no {node.op_type}, version {later} does\n  in: {node}")
-        return
+        return []
     if known.deprecated:
         raise FormatError(f"version {node.version} has no {node.op_type} any more\n  in: {node}")
     _check_count("inputs", len(inputs), known.fewest_inputs, known.most_inputs, node)
@@ -173,12 +202,16 @@ def check(node: ModelNode, inputs: Sequence[Value | None]) -> None:
                 raise FormatError(f"input {formal.name} is left out\n  in: {node}")
         elif (other := _other_kind(value)) and all(t.startswith("tensor(") for t in formal.types):
             raise FormatError(f"input {formal.name} is a {other}, {node.op_type} takes a tensor\n  in: {node}")
-        elif (kind := _type_of(value)) is not None:
+        elif kind := _type_of(value) or (types[k] if _is_of_expressions(value) else ""):
             if kind not in formal.types:
                 raise FormatError(f"input {formal.name} is a {kind}, which {node.op_type} does not take\n  in: {node}")
             name, first = bound.setdefault(formal.variable or f"{k}", (formal.name, kind))
             if kind != first:
                 raise FormatError(f"input {formal.name} is a {kind}, and input {name} a {first}\n  in: {node}")
+    if node.op_type == "Cast":
+        dtype = dtype_or_none(next((a.i for a in node.source.attribute if a.name == "to"), 0))
+        return [(dtype is not None and _type_name(dtype)) or ""]
+    return [only or bound.get(variable, ("", ""))[1] for variable, only in known.outputs]
 
 
 def other_defaults(node: ModelNode, title: str) -> Mapping[str, Any]:
@@ -222,6 +255,10 @@ def _other_kind(value: Value) -> str:
     if isinstance(value, Items):
         return "sequence"
     return value.kind if isinstance(value, Unshaped) and value.kind != TENSOR else ""
+
+
+def _is_of_expressions(value: Value) -> bool:
+    return isinstance(value, np.ndarray) and value.dtype == object
 
 
 def _type_of(value: Value) -> str | None:

@@ -275,3 +275,22 @@ def test_a_schema_says_what_may_be_left_out() -> None:
 def test_a_version_beyond_32_bits_is_one_of_a_later_or_of_no_standard(version: int, known: int | None) -> None:
     found = schema_of("Relu", version, "")
     assert (None if found is None else found.since) == known
+
+
+@pytest.mark.parametrize(("to", "taken"), [(TensorProto.INT64, False), (TensorProto.FLOAT, True)])
+def test_the_type_of_an_array_of_sizes_is_checked(to: int, taken: bool, tmp_path: Path) -> None:
+    """Pad takes no integers before version 11; an array of sizes does not say its own type."""
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", "M"])
+    nodes = [
+        helper.make_node("Shape", ["x"], ["s"]),
+        helper.make_node("Cast", ["s"], ["c"], to=to),
+        helper.make_node("Pad", ["c"], ["y"], name="it", pads=[0, 1], mode="constant"),
+    ]
+    graph = helper.make_graph(nodes, "g", [x], [helper.make_empty_tensor_value_info("y")])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 10)], ir_version=9)
+    (tmp_path / "m.onnx").write_bytes(model.SerializeToString())
+    if taken:
+        assert sl.read_model(tmp_path / "m.onnx").outputs["y"].shape == (3,)
+    else:
+        with pytest.raises(sl.FormatError, match=r"is a tensor\(int64\), which Pad does not take"):
+            sl.read_model(tmp_path / "m.onnx")
