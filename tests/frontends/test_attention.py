@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -19,5 +21,5 @@ def test_the_scores_are_those_of_the_mode(mode: int) -> None:
     expected = (raw, capped, capped + mask, exponentials / exponentials.sum(-1, keepdims=True))[mode]
     names = [sl.tensor(a.shape, "float32", name) for name, a in (("q", q), ("k", k), ("v", v), ("mask", mask))]
     scores = sl.onnx.attention(*names, softcap=2.0, qk_matmul_output_mode=mode, outputs=4)[3]
-    given = {t.name: a for t, a in zip(names, (q, k, v, mask), strict=True) if t in scores.arguments()}
+    given: dict[str, Any] = {t.name: a for t, a in zip(names, (q, k, v, mask), strict=True) if t in scores.arguments()}
     np.testing.assert_allclose(sl.interpret(scores, **given), expected, 1e-5, 1e-6)
