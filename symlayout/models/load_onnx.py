@@ -156,8 +156,7 @@ class OnnxEvaluation(Evaluation):
             made.append(node)
             self._origins.update(dict.fromkeys(filter(None, node.outputs), node))
             results = self.computed(node)
-            if len(results) < len(node.outputs):
-                raise FormatError(f"{len(node.outputs)} outputs, the operation has {len(results)}\n  in: {node}")
+            schemas.check_results(node, len(results))
             for name, value in zip(node.outputs, results, strict=False):
                 if name and value is not None:
                     self.define(name, value)
@@ -199,7 +198,7 @@ class OnnxEvaluation(Evaluation):
             results = [self.range_of(inputs, ends)]
         if results is None:
             return self.opaque(node, inputs, self._types_of_odd(node))
-        if len(results) < len(node.outputs) and schemas.schema(node) is not None:
+        if len(results) < len(node.outputs) and schemas.may_leave_out_outputs(node):
             return [*results, *self.opaque(node, inputs)[len(results) :]]
         return results
 

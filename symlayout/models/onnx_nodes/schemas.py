@@ -52,6 +52,8 @@ class Schema:
         The last one stands for all further ones if their number varies.
     outputs : tuple
         For each output what its types are called, as for inputs, and its type if it has only one.
+    any_outputs : bool
+        Whether the number of outputs varies: then a node has all of them.
     fewest_inputs, most_inputs, most_outputs : int
         How many there are.
     attributes : mapping
@@ -66,6 +68,7 @@ class Schema:
     deprecated: bool
     inputs: tuple[_Input, ...]
     outputs: tuple[tuple[str, str], ...]
+    any_outputs: bool
     fewest_inputs: int
     most_inputs: int
     most_outputs: int
@@ -118,6 +121,7 @@ def schema_of(op: str, version: int, domain: str) -> Schema | None:
         known.deprecated and package_schema(op, known.since_version - 1, domain) is not None,
         inputs,
         tuple((o.type_str, next(iter(o.types)) if len(o.types) == 1 else "") for o in known.outputs),
+        any(o.option == options.Variadic for o in known.outputs),
         known.min_input,
         known.max_input,
         known.max_output,
@@ -212,6 +216,19 @@ def check(node: ModelNode, inputs: Sequence[Value | None], types: Sequence[str])
         dtype = dtype_or_none(next((a.i for a in node.source.attribute if a.name == "to"), 0))
         return [(dtype is not None and _type_name(dtype)) or ""]
     return [only or bound.get(variable, ("", ""))[1] for variable, only in known.outputs]
+
+
+def may_leave_out_outputs(node: ModelNode) -> bool:
+    """Return whether a node may have more or fewer outputs than its operation makes, by its schema."""
+    known = schema(node)
+    return known is not None and not known.any_outputs
+
+
+def check_results(node: ModelNode, count: int) -> None:
+    """Raise `FormatError` if a node has not the outputs that its operation makes, of which there are *count*."""
+    known = schema(node)
+    if len(node.outputs) > count or (known is not None and known.any_outputs and len(node.outputs) < count):
+        raise FormatError(f"node has {len(node.outputs)} outputs, its operation has {count}\n  in: {node}")
 
 
 def other_defaults(node: ModelNode, title: str) -> Mapping[str, Any]:

@@ -294,3 +294,14 @@ def test_the_type_of_an_array_of_sizes_is_checked(to: int, taken: bool, tmp_path
     else:
         with pytest.raises(sl.FormatError, match=r"is a tensor\(int64\), which Pad does not take"):
             sl.read_model(tmp_path / "m.onnx")
+
+
+@pytest.mark.parametrize(("parts", "outputs"), [(3, 4), (4, 3), (3, 3)])
+def test_a_node_whose_outputs_vary_has_all_of_them(parts: int, outputs: int, tmp_path: Path) -> None:
+    """The package's own inference ends the process for a fourth output of three parts."""
+    path = written(tmp_path / "m.onnx", "Split", 18, [(12,)], {"num_outputs": parts}, outputs)
+    if parts == outputs:
+        assert sl.read_model(path).outputs["y0"].shape == (4,)
+    else:
+        with pytest.raises(sl.FormatError, match=f"has {outputs} outputs, its operation has {parts}"):
+            sl.read_model(path)
