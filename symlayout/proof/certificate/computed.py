@@ -96,10 +96,10 @@ def certify_computed(sides: RewrittenSides, facts: Facts, known: Congruence, *, 
         if why is None or id(why.a) not in places[0] or id(why.b) not in places[1] or claims.join(why):
             continue
         if why.by_formula:
-            claims, shown = _formula(claims, why, order, places, brief=brief)
+            claims, pair = _formula(claims, why, order, places, known.laws, brief=brief)
             text.claims = claims
             claims.add(len(pairs), why, order)
-            pairs.append(shown)
+            pairs.append(pair)
             continue
         in_order = list(order) == sorted(order)  # else a view is shown, so that the order can be checked
         views = [_shown(sides, brief=brief) for sides in claims.views(why, order)]
@@ -134,7 +134,13 @@ def certify_computed(sides: RewrittenSides, facts: Facts, known: Congruence, *, 
 
 
 def _formula(
-    claims: ComputedClaims, why: Pair, order: tuple[int, ...], places: Sequence[Mapping[int, int]], *, brief: bool
+    claims: ComputedClaims,
+    why: Pair,
+    order: tuple[int, ...],
+    places: Sequence[Mapping[int, int]],
+    laws: frozenset[str],
+    *,
+    brief: bool,
 ) -> tuple[ComputedClaims, dict[str, Any]]:
     """Return the pair of two values that have one formula, and the claims with what stands for the values in it."""
     for depths in sorted(product(range(DEEPEST + 1), repeat=2), key=sum):
@@ -143,6 +149,8 @@ def _formula(
             break
         (left, views), (right, others) = terms[0], terms[1]
         for law, fused, needed in agreements(left, right):
+            if law and law not in laws:
+                continue
             trial, at = claims.copy(), sorted(map(list, needed))
             with suppress(InconclusiveError):
                 shown = [_shown(two, brief=brief) for two in trial.views_of_terms((views, others), at, order)]
