@@ -23,6 +23,8 @@ _FUNCTIONS: tuple[tuple[Any, str, dict[str, float]], ...] = (  # with the number
     (scalars.scaled, "scaled", {"factor": math.nan}),
     (scalars.hard_sigmoid, "hard_sigmoid", {"alpha": 0.2, "beta": 0.5}),
     (scalars.hard_swish, "hard_swish", {}),
+    (scalars.sigmoid, "sigmoid", {}),
+    (scalars.swish, "swish", {"alpha": 1.0}),
 )
 
 

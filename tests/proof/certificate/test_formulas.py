@@ -33,6 +33,7 @@ def hard_swish(x: Tensor, alpha: float = 1 / 6) -> Tensor:
 
 CLAIMS: dict[str, tuple[Tensor, Tensor, tuple[str, ...]]] = {
     "a fused function": (hard_swish(X), op("HardSwish", X), ()),
+    "another fused function": (op("Mul", op("Sigmoid", X), X), op("Swish", X), ()),
     "a quotient": (op("Mul", X, op("Reciprocal", op("Relu", Y))), op("Div", X, op("Relu", Y)), ("reciprocal",)),
     "moved": (
         sl.transpose(op("Mul", op("Reciprocal", op("Relu", Y)), X)),
@@ -141,6 +142,8 @@ def test_what_terms_are_one(left: Any, right: Any, why: tuple[str, list[str]]) -
         (["multiply", ["multiply", VIEW, OTHER], ["view", 2]], ["multiply", VIEW, ["multiply", OTHER, ["view", 2]]]),
         (["hard_swish", VIEW], ["multiply", VIEW, ["hard_sigmoid", (0.2).hex(), (0.5).hex(), VIEW]]),
         (["hard_swish", VIEW], ["multiply", VIEW, ["hard_sigmoid", (1 / 6).hex(), (0.4).hex(), VIEW]]),
+        (["swish", (2.0).hex(), VIEW], ["multiply", VIEW, ["sigmoid", VIEW]]),
+        (["swish", (1.0).hex(), VIEW], ["multiply", VIEW, ["sigmoid", OTHER]]),
     ],
 )
 def test_what_terms_are_not_one(left: Any, right: Any) -> None:

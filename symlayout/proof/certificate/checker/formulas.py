@@ -29,6 +29,8 @@ _OPERANDS = {  # how many numbers and operands each function has
     "scaled": (1, 1),
     "hard_sigmoid": (2, 1),
     "hard_swish": (0, 1),
+    "sigmoid": (0, 1),
+    "swish": (1, 1),
 }
 _MOST_NODES = 32  # of a term
 _LARGEST_POWER = 14  # of two: it and its inverse are normal numbers of each type of 16 bits or more
@@ -87,6 +89,9 @@ def _normal(term: Any, fused: set[str], *, turn: bool, expand: bool) -> Any:
         fused.add(kind)
         slope = ("hard_sigmoid", ("real", Fraction(1, 6)), ("real", Fraction(1, 2)), operands[0])
         return "product", operands[0], slope
+    if kind == "swish" and expand and numbers[0][1] == 1:
+        fused.add(kind)
+        return "product", operands[0], ("sigmoid", operands[0])
     return kind, *numbers, *operands
 
 
