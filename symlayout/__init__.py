@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from symlayout.inverses.properties import Finding, is_identity, is_injective, is_surjective, reads_all
     from symlayout.inverses.scatter_map import transform_layout
     from symlayout.layouts.strided_layout import Layout, layout
+    from symlayout.layouts.swizzle import ComposedLayout, Swizzle, swizzle
     from symlayout.maps.adjoint_map import Adjoint, adjoint
     from symlayout.maps.box_image import Image
     from symlayout.maps.composed_map import IndexMap
@@ -92,6 +93,7 @@ _LATER = {  # imported when first asked for, by the room and the module
     "transform_layout": "inverses.scatter_map",
     **dict.fromkeys(("Finding", "is_identity", "is_injective", "is_surjective", "reads_all"), "inverses.properties"),
     **dict.fromkeys(("Layout", "layout"), "layouts.strided_layout"),
+    **dict.fromkeys(("ComposedLayout", "Swizzle", "swizzle"), "layouts.swizzle"),
     **dict.fromkeys(("Adjoint", "adjoint"), "maps.adjoint_map"),
     "Image": "maps.box_image",
     "IndexMap": "maps.composed_map",
@@ -116,6 +118,7 @@ __all__ = [
     "ArrayError",
     "Body",
     "CompilerError",
+    "ComposedLayout",
     "Computed",
     "Finding",
     "FormatError",
@@ -137,6 +140,7 @@ __all__ = [
     "ShapeError",
     "Solution",
     "Status",
+    "Swizzle",
     "SymlayoutError",
     "Tensor",
     "TimeLimitError",
@@ -202,6 +206,7 @@ __all__ = [
     "squeeze",
     "stack",
     "swapaxes",
+    "swizzle",
     "take",
     "tensor",
     "tensorflow",
@@ -224,7 +229,8 @@ _REGISTERED = {  # functions of the facade, by the room, the module and the func
     "proved_inverse": "inverses.find_inverse proved_inverse",
     "picture": "show.picture picture",
     "picture_of_tensor": "show.picture of_tensor",
-    "as_tensors": "layouts.strided_layout as_tensors",
+    "as_tensors": "layouts.swizzle as_tensors",
+    "composed_layout": "layouts.swizzle read_composed",
     "any_rank_tensor": "any_rank.any_rank_input any_rank_tensor",
     "prove_any_rank": "any_rank.prove_all_ranks prove_all_ranks",
 }

@@ -63,6 +63,11 @@ def as_tensors(left: Any, right: Any) -> tuple[Any, Any]:
     return registered["as_tensors"](left, right)  # type: ignore[no-any-return]
 
 
+def composed_layout(text: str) -> Any:
+    """Return the layout under a swizzle that *text* describes."""
+    return registered["composed_layout"](text)
+
+
 def any_rank_tensor(shape: str, dtype: Any, name: str | None) -> Any:
     """Return the input of any rank that the text *shape* describes."""
     return registered["any_rank_tensor"](shape, dtype, name)

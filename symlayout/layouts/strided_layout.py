@@ -3,7 +3,7 @@
 A layout is the function from coordinates to offsets in memory.  `Layout.view` makes it an index map, so that layouts
 are compared with every other map.  Results of the algebra are returned only with their defining equation proved.
 
-Sizes are at least 1.  Swizzles, and tuples of layouts as tilers, are left out.
+Sizes are at least 1.  Tuples of layouts as tilers are left out.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, product, substitute
 from symlayout.algebra.polynomial import names_of as names_in
 from symlayout.errors import FormatError, InconclusiveError, ShapeError, shown
+from symlayout.facade import composed_layout
 from symlayout.language import sympy_bridge
 from symlayout.language.grammar_trees import Group, Tree
 from symlayout.language.parse import evaluate, names_of, parse_layout
@@ -279,8 +280,9 @@ def layout(shape: Any, stride: Any = None) -> Layout:
     Parameters
     ----------
     shape : str, int, dim, expression, nested tuples of them, or Tensor
-        The text ``shape:stride``, or the sizes, each at least 1.  Of a tensor, the layout is that of its elements in
-        the memory of its input, which is in row-major order: ``layout(t).view(x)`` is *t*, where *x* is the input.
+        The text ``shape:stride``, or the sizes, each at least 1.  Text with a swizzle gives a `ComposedLayout`.  Of a
+        tensor, the layout is that of its elements in the memory of its input, which is in row-major order:
+        ``layout(t).view(x)`` is *t*, where *x* is the input.
     stride : int, dim, expression, or nested tuples of them, optional
         The strides, nested as the sizes are.  By default the layout is compact, with the first size fastest.
 
@@ -316,6 +318,8 @@ def layout(shape: Any, stride: Any = None) -> Layout:
     if isinstance(shape, Tensor):
         return _of_tensor(shape)
     if isinstance(shape, str):
+        if shape.lstrip().startswith("S<") and stride is None:
+            return composed_layout(shape)  # type: ignore[no-any-return]
         if stride is not None:
             raise FormatError("a layout in text contains its strides")
         sizes, strides = parse_layout(shape)
