@@ -11,12 +11,14 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 
+import symlayout as sl
 from symlayout.errors import ShapeError, SymlayoutError
 from symlayout.maps.interpreter import interpret
 from symlayout.models.known_dims import KnownDims
 from symlayout.models.load_openvino import read_openvino
 from symlayout.models.openvino_ir import read
 from symlayout.models.read_model import load
+from symlayout.tensors.element_types import type_name
 from tests.models.openvino_files import GOOD, MODELS, WEIGHTS, changed, edge, extended, write
 from tests.support.paths import ROOT
 
@@ -236,3 +238,27 @@ def test_a_range_of_dims_has_the_element_type_of_its_ends(tmp_path: Path, dtype:
     found = interpret(output, dims={"x.1": 3})
     assert found.dtype == dtype
     assert found.tolist() == [0, 2, 4]
+
+
+STRINGS = """<net name="s" version="11"><layers>
+<layer id="0" name="x" type="Parameter" version="opset1"><data shape="?,3" element_type="string"/>
+<output><port id="0" precision="STRING" names="x"><dim>-1</dim><dim>3</dim></port></output></layer>
+<layer id="1" name="r" type="StringTensorUnpack" version="opset15">
+<input><port id="0" precision="STRING"><dim>-1</dim><dim>3</dim></port></input>
+<output><port id="1" precision="I32" names="b"><dim>-1</dim><dim>3</dim></port>
+<port id="2" precision="I32" names="e"><dim>-1</dim><dim>3</dim></port>
+<port id="3" precision="U8" names="c"><dim>-1</dim></port></output></layer>
+<layer id="2" name="y" type="Result" version="opset1">
+<input><port id="0" precision="U8"><dim>-1</dim></port></input></layer></layers><edges>
+<edge from-layer="0" from-port="0" to-layer="1" to-port="0"/>
+<edge from-layer="1" from-port="3" to-layer="2" to-port="0"/>
+</edges></net>"""
+
+
+def test_strings_are_read_by_opaque_operations(tmp_path: Path) -> None:
+    path = tmp_path / "model.xml"
+    path.write_text(STRINGS, encoding="utf-8")
+    model = sl.read_model(path)
+    assert type_name(model.inputs["x"].dtype) == "string"
+    assert model.outputs["c"].dtype == np.uint8
+    assert sl.verify(path, path, run=False).verdict is sl.Verdict.PROVED
