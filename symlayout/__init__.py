@@ -9,6 +9,9 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from symlayout import interrupts as _interrupts  # noqa: F401  the first, as it acts on what loads the others
+
+# isort: split
 from symlayout import compute as _room  # noqa: F401  has the name of a function, which is bound after it
 from symlayout import facade as _facade
 from symlayout import moved as _moved

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-_INTERRUPTED = 130  # as `symlayout.commands.output.report.ExitStatus` has it, which may not be loaded yet
+from symlayout.interrupts import INTERRUPTED, raise_again
 
 
 def main() -> int:
@@ -13,10 +13,12 @@ def main() -> int:
     Loading it takes a fifth of a second: an interrupt ends that as it ends a command.
     """
     try:
+        raise_again()
         from symlayout.commands import command_line
+
+        return command_line.main()
     except KeyboardInterrupt:
-        return _INTERRUPTED
-    return command_line.main()
+        return INTERRUPTED
 
 
 if __name__ == "__main__":

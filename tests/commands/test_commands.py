@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from onnx import TensorProto, helper, save
 
-import symlayout.__main__
+import symlayout.interrupts
+import symlayout_command
 from symlayout.budgets import limits
 from symlayout.commands import (
     bench,
@@ -97,7 +98,7 @@ def test_a_report_meets_its_schema(module: ModuleType, monkeypatch: pytest.Monke
 
 
 def test_the_package_runs_as_the_command() -> None:
-    assert vars(symlayout.__main__)["_INTERRUPTED"] == ExitStatus.INTERRUPTED
+    assert symlayout.interrupts.INTERRUPTED == symlayout_command.INTERRUPTED == ExitStatus.INTERRUPTED
 
 
 def test_columns_stand_under_each_other() -> None:

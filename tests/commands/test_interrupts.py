@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from itertools import pairwise
@@ -13,22 +14,45 @@ from symlayout.commands.output.report import ExitStatus
 from tests.commands.outcome import MODELS, environment
 from tests.support.onnx_writer import model, node, value_info
 
+INTERRUPTS = """
+import os, signal, sys
+class Interrupts:
+    def find_spec(self, name, *_):
+        if name == {module!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.meta_path.insert(0, Interrupts())
+"""
+LOADED = ["symlayout.compute", "symlayout.ops.window", "symlayout.commands.command_line", "symlayout.commands.infer"]
 
-@pytest.mark.parametrize("module", ["symlayout.commands.command_line", "symlayout.commands.infer"])
-def test_an_interrupt_while_the_commands_are_loaded_ends_quietly(module: str) -> None:
-    code = (
-        "import os, signal, sys, symlayout\n"
-        "from symlayout.__main__ import main\n"
-        "class Interrupts:\n"
-        "    def find_spec(self, name, *_):\n"
-        f"        if name == {module!r}:\n"
-        "            os.kill(os.getpid(), signal.SIGINT)\n"
-        "sys.meta_path.insert(0, Interrupts())\n"
-        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "sys.exit(main())\n"
-    )
+
+@pytest.mark.parametrize("module", ["symlayout", "symlayout.__main__", *LOADED])
+def test_an_interrupt_while_the_console_script_loads_ends_quietly(module: str) -> None:
+    code = INTERRUPTS.format(module=module) + "from symlayout_command import main\nsys.exit(main())\n"
     done = subprocess.run([sys.executable, "-c", code, "infer", "N"], env=environment(), capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (ExitStatus.INTERRUPTED, "", "")
+
+
+@pytest.mark.parametrize("module", LOADED)
+def test_an_interrupt_while_python_loads_the_package_as_a_command_ends_quietly(tmp_path: Path, module: str) -> None:
+    (tmp_path / "sitecustomize.py").write_text(INTERRUPTS.format(module=module), encoding="ascii")
+    variables = environment()
+    variables["PYTHONPATH"] = os.pathsep.join([str(tmp_path), variables["PYTHONPATH"]])
+    command = [sys.executable, "-X", "utf8", "-m", "symlayout", "infer", "N"]
+    done = subprocess.run(command, env=variables, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (ExitStatus.INTERRUPTED, "", "")
+
+
+def test_an_interrupt_while_a_program_imports_the_package_is_one(tmp_path: Path) -> None:
+    """Not only of ``-c``: also of ``-m`` with another module, whose arguments name the package."""
+    (tmp_path / "program.py").write_text(
+        INTERRUPTS.format(module="symlayout.compute")
+        + "try:\n    import symlayout\nexcept KeyboardInterrupt:\n    print('mine')\n",
+        encoding="ascii",
+    )
+    command = [sys.executable, "-m", "program", "symlayout"]
+    done = subprocess.run(command, env=environment(), capture_output=True, text=True, cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "mine\n", "")
 
 
 def _heavy(folder: Path) -> None:
