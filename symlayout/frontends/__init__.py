@@ -4,7 +4,16 @@
 with every operation.
 """
 
-from symlayout.frontends import microsoft, microsoft_attention, microsoft_language, onnx, openvino, tensorflow, torch
+from symlayout.frontends import (
+    microsoft,
+    microsoft_attention,
+    microsoft_language,
+    onnx,
+    openvino,
+    tensorflow,
+    tflite,
+    torch,
+)
 from symlayout.frontends.registry import find, is_joint, is_known, names, register
 
 __all__ = [
@@ -19,5 +28,6 @@ __all__ = [
     "openvino",
     "register",
     "tensorflow",
+    "tflite",
     "torch",
 ]

@@ -6,6 +6,7 @@ import hashlib
 import itertools
 import re
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,17 @@ from symlayout.models import openvino_ir
 from symlayout.models.apply_node import Constant, identifier
 from symlayout.models.arithmetic.shape_arithmetic import exact_target, is_shape_node, required, settled
 from symlayout.models.evaluate_graph import Evaluation
+from symlayout.models.formats.node_values import (
+    FormatNode,
+    Stated,
+    declared_values,
+    node_values,
+    of_stated_type,
+    opaque_values,
+)
 from symlayout.models.known_dims import KnownDims
 from symlayout.models.model import Items, Model, ModelNode, Tensors, Unshaped, Value
 from symlayout.models.model_file import MAX_CONSTANT, MAX_RANK
-from symlayout.models.opaque import OutputType, SameAs, UnknownExtent, opaque
 from symlayout.models.openvino_ir import IRGraph, Layer, Port
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.input_tensor import tensor
@@ -159,7 +167,8 @@ def _evaluated(
         for k, value in enumerate(results):
             name = evaluation.name(layer, k)
             written.append(name)
-            value = _of_stated_type(value, layer, k)
+            if layer.type != "Const":
+                value = of_stated_type(value, openvino_ir.dtype_of(layer.stated[k][1]))
             evaluation.note_type(value, openvino_ir.dtype_of(layer.stated[k][1]))
             if value is not None:
                 evaluation.define(name, value)
@@ -171,111 +180,80 @@ def _evaluated(
     return evaluation, evaluation.exact | evaluation.shapes.supposed
 
 
-def _of_stated_type(value: Value | None, layer: Layer, number: int) -> Value | None:
-    """Return integers that a model computes as a shape in the integer type that the file states for them."""
-    dtype = openvino_ir.dtype_of(layer.stated[number][1])
-    if not isinstance(value, np.ndarray) or layer.type == "Const" or dtype is None or dtype.kind not in "iu":
-        return value
-    if dtype == value.dtype or not all(isinstance(n, (int, np.integer)) for n in value.reshape(-1)):
-        return value
-    made = value.astype(dtype)
-    return made if np.array_equal(made, value) else value
-
-
-def _opaque(evaluation: OpenVINOEvaluation, layer: Layer, inputs: Sequence[Value]) -> list[Value | None]:
-    """Return the outputs of a layer as functions of whole operands, with the shapes that the file states.
-
-    An extent that the file does not know is that of the first input's axis where the file gives both the same rank and
-    the operation keeps the shape of its input; it depends on data otherwise.
-    """
-    operands = [evaluation.tensor(value) for value in inputs if not isinstance(value, Items)]
-    types: list[OutputType | None] = []
+def _node(evaluation: OpenVINOEvaluation, layer: Layer) -> FormatNode:
+    """Return a layer as a node of any format."""
+    stated: list[Stated] = []
     for extents, precision in layer.stated:
-        dtype = openvino_ir.dtype_of(precision)
         known = precision and extents  # a port of unknown rank has no extents in the file, as one of rank 0 has none
-        types.append(OutputType(dtype, _entries(layer, operands, extents) if known else None))
-    partly, evaluation.partly = evaluation.partly, None
-    types = types if partly is None else partly.merged(types)
-    digest = evaluation.digests.get(Port(layer.id, 0), f"{id(evaluation)}.{layer.id}")
-    attributes = (("version", layer.opset), *sorted(layer.attributes.items()))
-    stem = f"{identifier(layer.type[:40], set())}_{digest[:6]}"
-    title = f"openvino:{layer.type}"
-    random = layer.type in _RANDOM
-    demands = () if partly is None else partly.demands
-    made = opaque(
-        title, operands, attributes, types, stem=stem, identity=digest, random=random, total=random, demands=demands
+        stated.append((extents if known else None, openvino_ir.dtype_of(precision)))
+    return FormatNode(
+        f"openvino:{layer.type}",
+        str(layer),
+        {name.replace("-", "_"): _attribute(text) for name, text in layer.attributes.items()},
+        tuple(stated),
+        arithmetic=_SHAPE_LAYERS.get(layer.type, ""),
+        moves=layer.type in _MOVES,
+        keeps_shape=layer.type in _SAME_SHAPE,
+        random=layer.type in _RANDOM,
+        key=(("version", layer.opset), *sorted(layer.attributes.items())),
+        digest=evaluation.digests.get(Port(layer.id, 0), f"{id(evaluation)}.{layer.id}"),
     )
-    return list(made)
-
-
-def _entries(layer: Layer, operands: Sequence[Tensor], extents: Sequence[int | None]) -> tuple[Any, ...]:
-    entries: list[Any] = []
-    for axis, n in enumerate(extents):
-        if n is not None:
-            entries.append(n)
-            continue
-        same = [k for k, t in enumerate(operands) if t.rank == len(extents)] if layer.type in _SAME_SHAPE else []
-        entries.append(SameAs(same[0], axis) if same else UnknownExtent())
-    return tuple(entries)
 
 
 def _computed(evaluation: OpenVINOEvaluation, layer: Layer, inputs: list[Value]) -> Sequence[Value | None]:
     """Return the outputs of a layer that has inputs."""
     evaluation.partly = None
-    if any(isinstance(v, Unshaped | Items) for v in inputs):
-        return _opaque(evaluation, layer, inputs)
-    made = _by_declaration(evaluation, layer, inputs)
-    return _opaque(evaluation, layer, inputs) if made is None else made
+    node = _node(evaluation, layer)
+    made = _by_declaration(evaluation, layer, node, inputs)
+    return opaque_values(evaluation, node, inputs) if made is None else made
 
 
-def _by_declaration(evaluation: OpenVINOEvaluation, layer: Layer, inputs: list[Value]) -> Sequence[Value | None] | None:
+def _by_declaration(
+    evaluation: OpenVINOEvaluation, layer: Layer, node: FormatNode, inputs: list[Value]
+) -> Sequence[Value | None] | None:
     """Return the outputs by the operation's declaration; None if it has none, or does not take these inputs."""
-    attributes = {name.replace("-", "_"): _attribute(text) for name, text in layer.attributes.items()}
-    title = _operation(layer)
+    if any(isinstance(v, Unshaped | Items) for v in inputs):
+        return None
+    attributes = node.attributes
+    node = replace(node, title=_operation(layer))
     if layer.type == "StridedSlice":  # which is TensorFlow's, with lists of 0 and 1 for its masks
-        title, attributes = "tensorflow:StridedSlice", {name: _mask(layer, name) for name in layer.attributes}
+        masks = {name: _mask(layer, name) for name in layer.attributes}
+        node = replace(node, title="tensorflow:StridedSlice", attributes=masks)
     ends = evaluation.ends_of_range(inputs) if layer.type == "Range" else None
     if ends is not None and evaluation.counts_up(ends):
         counted = evaluation.range_of(inputs, ends)
         return [cast_to(counted, openvino_ir.element_type(layer, "output_type"))]
-    op = "FloorDiv" if layer.type == "Divide" and attributes.get("m_pythondiv", True) else _SHAPE_LAYERS.get(layer.type)
-    if op is None or not is_shape_node(op, inputs):  # type: ignore[arg-type]
-        if layer.type in _MOVES and inputs and is_shape_node("", inputs):  # type: ignore[arg-type]
-            made = evaluation.shape_values(title, inputs, attributes, str(layer))
-            if made is not None:
-                return made
-        return _declared(evaluation, layer, title, inputs, attributes)
     kept: dict[str, Any] = {}
     operands = list(inputs)
-    if layer.type == "Convert":
+    if layer.type == "Divide" and attributes.get("m_pythondiv", True):
+        node = replace(node, arithmetic="FloorDiv")
+    elif layer.type == "Convert":
         if len(inputs) == 1 and isinstance(value := inputs[0], np.ndarray) and value.dtype != object:
             converted = _converted(value, layer)
-            if converted is None:
-                return _declared(evaluation, layer, title, inputs, attributes)
-            return [converted]
-        kept = {"to": openvino_ir.element_type(layer, "destination_type")}
+            return _convert(evaluation, layer, node, inputs) if converted is None else [converted]
+        return _convert(evaluation, layer, node, inputs)
     elif layer.type == "ReduceProd":
         kept = {"keepdims": attributes.get("keep_dims", False)}
     elif layer.type == "Gather" and len(inputs) == 3:
         if attributes.get("batch_dims", 0) != 0:
-            return _declared(evaluation, layer, title, inputs, attributes)
+            node = replace(node, arithmetic="")
         kept = {"axis": operands.pop()}
-    made = evaluation.shape_values(op, operands, kept, str(layer))
-    return _declared(evaluation, layer, title, inputs, attributes) if made is None else made
+    return node_values(evaluation, node, inputs, operands, kept)
 
 
-def _declared(
-    evaluation: OpenVINOEvaluation, layer: Layer, title: str, inputs: list[Value], attributes: dict[str, Any]
+def _convert(
+    evaluation: OpenVINOEvaluation, layer: Layer, node: FormatNode, inputs: list[Value]
 ) -> Sequence[Value | None] | None:
-    """Return the outputs by the operation's declaration; None if it has none, or does not take these inputs."""
-    results = evaluation.declared([title], inputs, attributes, str(layer), len(layer.tensor_names))
+    """Return a conversion, with the numbers that floats stand for."""
+    to = {"to": openvino_ir.element_type(layer, "destination_type")}
+    if is_shape_node("Cast", inputs):  # type: ignore[arg-type]
+        made = evaluation.shape_values("Cast", inputs, to, str(layer))
+        if made is not None:
+            return made
+    results = declared_values(evaluation, node, inputs)
     if results is None:
         return None
-    results = evaluation.folded(results, inputs)
-    if layer.type != "Convert":
-        return results
-    to = {"to": openvino_ir.element_type(layer, "destination_type")}
-    return evaluation.with_reals("Cast", inputs, to, results, str(layer))
+    return evaluation.with_reals("Cast", inputs, to, list(results), str(layer))  # type: ignore[arg-type]
 
 
 def _mask(layer: Layer, name: str) -> int:

@@ -102,12 +102,12 @@ class ModelNode:
     name : str
         The name of the node; any text, and not always there.
     op_type, domain : str
-        The operation, such as ``"Conv"``, and who defines it: ``""`` is ONNX, ``"openvino"`` is OpenVINO.
+        The operation, such as ``"Conv"``, and who defines it: ``""`` is ONNX.
     inputs, outputs : tuple of str
         The names of values; empty where one is left out.
     version : int
         The version of the operation set.
-    source : NodeProto or Layer
+    source : NodeProto, Layer or OperatorRecord
         The node as the file has it, with its attributes.
     """
 
@@ -199,7 +199,7 @@ class Model:
     path : Path
         The file.
     format : str
-        ``"ONNX"`` or ``"OpenVINO IR"``.
+        ``"ONNX"``, ``"OpenVINO IR"`` or ``"TFLite"``.
     inputs, outputs : dict of str to Tensor or Unshaped
         By their names in the file, in its order.  A value whose rank is not known is `Unshaped`: its ``rank`` and
         ``shape`` are None, and so is its ``dtype`` if that is not known.
@@ -209,7 +209,7 @@ class Model:
         The operations that the outputs need, each after the nodes that it reads; local functions are inlined.
     unused : tuple of ModelNode
         The other operations.  Runtimes compute these too, so what they demand of the sizes counts.
-    source : ModelProto or IRGraph
+    source : ModelProto, IRGraph or TFLiteGraph
         What the file has.
     demands : dict of str to tuple of Requirement
         For each value the requirements that its node was the first to state.

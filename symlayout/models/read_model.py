@@ -12,7 +12,7 @@ from symlayout.errors import FormatError, TimeLimitError, shortened
 from symlayout.models.known_dims import KnownDims
 from symlayout.models.model import MaybeTensor, Model
 
-_FORMATS = {".xml": "OpenVINO IR", ".onnx": "ONNX"}
+_FORMATS = {".xml": "OpenVINO IR", ".onnx": "ONNX", ".tflite": "TFLite"}
 
 
 def read_model(
@@ -20,8 +20,10 @@ def read_model(
 ) -> Model:
     """Return the model in *path*: its inputs, its outputs, and every value between them as lazy tensors.
 
-    The formats are ONNX (``.onnx``, with the package ``onnx``; external data and local functions too) and OpenVINO IR
-    (an ``.xml`` with its ``.bin`` in the same folder).  A leaf has the name of its input, with ``_`` for each character
+    The formats are ONNX (``.onnx``, with the package ``onnx``; external data and local functions too), OpenVINO IR
+    (an ``.xml`` with its ``.bin`` in the same folder) and TensorFlow Lite (``.tflite``).
+
+    A leaf has the name of its input, with ``_`` for each character
     that a name may not have.  Only the nodes that an output needs are read.
 
     No operation is refused.  An operation without a declaration is opaque: a function of its whole operands and its
@@ -42,6 +44,10 @@ def read_model(
 
     OpenVINO: a value has the name of its tensor (the alphabetically first, if there are several), else the name of
     the layer that computes it.
+
+    TensorFlow Lite: inputs and outputs have the names of the signature, or of their tensors without one.  Operators on
+    quantised numbers are opaque, but for those that move them, and for ``DEQUANTIZE``.  What an operator keeps from run
+    to run is a value that is not known.
 
     Parameters
     ----------
@@ -97,6 +103,10 @@ def _read(file: Path, known_dims: KnownDims) -> Model:
         from symlayout.models.load_onnx import read_onnx
 
         model = read_onnx(file, known_dims)
+    elif file.suffix == ".tflite":
+        from symlayout.models.formats.load_tflite import read_tflite
+
+        model = read_tflite(file, known_dims)
     else:
         from symlayout.models.load_openvino import read_openvino
 

@@ -299,6 +299,10 @@ def _source(name: str) -> str:
     framework, _, own = name.rpartition(":")
     if framework == "openvino":
         return f"OpenVINO, operation specification {own}."
+    if framework == "tflite":
+        return (
+            f"TensorFlow Lite, tensorflow/lite/schema/schema.fbs and tensorflow/lite/kernels, builtin operator {own}."
+        )
     if framework:
         return f"onnxruntime, docs/ContribOperators.md, com.{framework}.{own}."
     return f"ONNX, operator {own}: https://onnx.ai/onnx/operators/onnx__{own.partition('-')[0]}.html"
