@@ -51,6 +51,11 @@ ROWS: dict[str, tuple[Callable[[], sl.Tensor], str, list[str]]] = {
         "(M, N)",
         ["N*S >= N", "Eq((-N + S)*(S - 1), 0)"],
     ),
+    "both sides of SwiGLU": (
+        lambda: ONNX.swi_glu(x("N, C"), x("M, C", "b")),
+        "(N, C)",
+        ["Eq(N, M)"],
+    ),
     "scales by channel": (
         lambda: ONNX.instance_normalization(x("N, C, H"), x("a", "s"), x("b", "t")),
         "(N, C, H)",

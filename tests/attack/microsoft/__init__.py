@@ -21,7 +21,6 @@ from onnx import helper
 from tests.attack.domains import Reading
 from tests.attack.one_nodes import Array, in_a_process
 from tests.attack.operators import differs, ours
-from tests.attack.runner import main_of
 from tests.attack.runtimes import Ran, Sessions, has_onnxruntime
 from tests.attack.tally import Tally, Wrong
 
@@ -371,7 +370,3 @@ def attack(seed: int, tally: Tally) -> None:
 def _data(node: Node) -> bytes:
     data: bytes = node.model().SerializeToString()
     return data
-
-
-if __name__ == "__main__":
-    main_of("microsoft", attack, __doc__)
