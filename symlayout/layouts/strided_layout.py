@@ -3,16 +3,16 @@
 A layout is the function from coordinates to offsets in memory.  `Layout.view` makes it an index map, so that layouts
 are compared with every other map.  Results of the algebra are returned only with their defining equation proved.
 
-Sizes are at least 1.  Tuples of layouts as tilers are left out.
+Sizes are at least 1.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from symlayout.algebra.facts import Facts
-from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, product, substitute
+from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, substitute
 from symlayout.algebra.polynomial import names_of as names_in
 from symlayout.errors import FormatError, InconclusiveError, ShapeError, shown
 from symlayout.facade import composed_layout
@@ -20,20 +20,27 @@ from symlayout.language import sympy_bridge
 from symlayout.language.grammar_trees import Group, Tree
 from symlayout.language.parse import evaluate, names_of, parse_layout
 from symlayout.layouts import modes as algebra
-from symlayout.layouts.modes import Mode
+from symlayout.layouts.conditions import CaseFound, cases, first_answer
+from symlayout.layouts.layout_algebra import LayoutAlgebra, Question
+from symlayout.layouts.nested import Mode, Nest, Nested, compact, flat, profile, text
 from symlayout.maps.compose_chain import Read
 from symlayout.maps.split_digits import Box, refine
 from symlayout.ops.reshape import as_strided, linear
-from symlayout.proof.prove import prove_equal, prove_on
+from symlayout.proof.prove import prove_on
 from symlayout.proof.verdict import Verdict
+from symlayout.tensors.assumptions import assume, assumed_about
 from symlayout.tensors.chain import Tensor, check_moves, check_tensors
 from symlayout.tensors.declaration import as_list, is_list
 from symlayout.tensors.input_tensor import tensor
+from symlayout.tensors.requirements import requirements
+from symlayout_codegen.values import Value
 
-Nested = Any  # an Extent, or a tuple of Nested
+SIZE = "layout"
+"""The step that requires that each size of a layout is at least 1."""
+_MOST_MINIMIZED = 8  # a list of more requirements is shown as it is: to find which of them follow takes long
 
 
-class Layout:
+class Layout(LayoutAlgebra["Layout"]):
     """The function from coordinates to offsets: the sum of each coordinate times its stride.
 
     An integer coordinate of a nested size is split into digits, the first digit fastest.
@@ -48,6 +55,10 @@ class Layout:
         The number of coordinates.
     cosize : int or expression
         One more than the largest offset.
+    requires : tuple of SymPy relations
+        The sizes for which the layout is right; that each size is at least 1 goes without saying.
+    cases : Cases
+        The algebra with an answer for all sizes.
 
     Examples
     --------
@@ -59,68 +70,93 @@ class Layout:
     (4,2,3):(6,3,1)
     """
 
-    __slots__ = ("_facts", "_shape", "_stride")
+    __slots__ = ("_facts", "_nest")
 
     def __init__(self, shape: Nested, stride: Nested, facts: Facts) -> None:
-        self._shape, self._stride, self._facts = shape, stride, facts
+        self._nest, self._facts = Nest(shape, stride), facts
 
     # ------------------------------------------------------------------ what it is
 
     @property
     def shape(self) -> Any:
         """The sizes: an int, an expression, or nested tuples of them."""
-        return self._written(self._shape)
+        return self._written(self._nest.shape)
 
     @property
     def stride(self) -> Any:
         """The strides, nested as the shape is."""
-        return self._written(self._stride)
+        return self._written(self._nest.stride)
 
     @property
     def rank(self) -> int:
         """The number of modes at the top."""
-        return len(self._shape) if isinstance(self._shape, tuple) else 1
+        return len(self._nest.parts())
 
     @property
     def size(self) -> Any:
         """The number of coordinates."""
-        return self._written(product(_flat(self._shape)))
+        return self._written(self._nest.size())
 
     @property
     def cosize(self) -> Any:
         """One more than the largest offset."""
         return self._written(self._cosize())
 
+    @property
+    def requires(self) -> tuple[Any, ...]:
+        """The requirements of the dims as SymPy relations; none follows from the others."""
+        return _relations(self._facts)
+
+    @property
+    def nest(self) -> Nest:
+        """The sizes and strides in the symbols of `facts`."""
+        return self._nest
+
+    @property
+    def facts(self) -> Facts:
+        """What is known of the symbols; not to be changed."""
+        return self._facts
+
+    def __getitem__(self, mode: int) -> Layout:
+        """Return one mode at the top, as a layout.
+
+        Examples
+        --------
+        >>> import symlayout as sl
+        >>> sl.layout("((2,4),3):((3,6),1)")[0]
+        (2,4):(3,6)
+        """
+        parts = self._nest.parts()
+        if not -len(parts) <= mode < len(parts):
+            raise IndexError(f"mode {mode} of {len(parts)}")
+        return Layout(*parts[mode], self._facts)
+
     def __call__(self, *coordinate: Any) -> Any:
-        """Return the offset of a coordinate: a number, or one number or tuple for each mode.
+        """Return the offset of a coordinate: a number or expression, or one of them or a tuple for each mode.
 
         A number beyond the size counts on in the last digit.
+
+        Examples
+        --------
+        >>> import symlayout as sl
+        >>> a = sl.layout("(M,N):(N,1)")
+        >>> i, j = sl.dims("i j")
+        >>> a(i, j), a(5)
+        (N*i + j, N*(Mod(5, M)) + floor(5/M))
         """
         at = coordinate[0] if len(coordinate) == 1 else coordinate
-        return self._written(self._offset(at, self._shape, self._stride))
-
-    def _offset(self, at: Any, shape: Nested, stride: Nested) -> Extent:
-        if is_list(at):
-            parts = as_list(at)
-            if not isinstance(shape, tuple) or len(parts) != len(shape):
-                raise ShapeError(f"coordinate {shown(at)} does not fit the shape {_text(shape, self._facts)}", "rank")
-            return sum(self._offset(*triple) for triple in zip(parts, shape, stride, strict=True))
         facts = self._facts.fork()
-        number = sympy_bridge.to_extent(at, facts, "coordinate")
-        return algebra.offset(_modes(shape, stride), number, facts)
+        return sympy_bridge.to_sympy(_offset(at, self._nest.reduced(facts), facts), facts)
 
     def _cosize(self) -> Extent:
         total: Extent = 1
-        for size, stride in self._modes():
+        for size, stride in self._nest.modes():
             if not self._facts.nonnegative(stride):
                 if not self._facts.nonnegative(-stride):
                     raise InconclusiveError(f"{self._facts.spell(stride)} >= 0", [self._facts.describe(stride)])
                 stride = 0
             total = total + (size - 1) * stride
         return total
-
-    def _modes(self) -> list[Mode]:
-        return _modes(self._shape, self._stride)
 
     def _written(self, e: Nested) -> Any:
         if isinstance(e, tuple):
@@ -134,10 +170,10 @@ class Layout:
         return hash((self.shape, self.stride))
 
     def __repr__(self) -> str:
-        return f"{_text(self._shape, self._facts)}:{_text(self._stride, self._facts)}"
+        return f"{text(self._nest.shape, self._facts)}:{text(self._nest.stride, self._facts)}"
 
     def __reduce__(self) -> tuple[Callable[..., Layout], tuple[Any, ...]]:
-        return layout, (self.shape, self.stride)
+        return layout, (self.shape, self.stride, self.requires)
 
     # ------------------------------------------------------------------ as an index map
 
@@ -153,11 +189,10 @@ class Layout:
         """
         check_tensors("view", x)
         shape, stride = self.shape, self.stride
-        return (
-            as_strided(x, shape, stride, offset)
-            if isinstance(shape, tuple)
-            else as_strided(x, [shape], [stride], offset)
-        )
+        if not isinstance(shape, tuple):
+            shape, stride = (shape,), (stride,)
+        t = as_strided(x, shape, stride, offset)
+        return assume(t, *more) if (more := self.requires) else t
 
     def beside(self, other: Tensor | Layout) -> tuple[Tensor, Tensor]:
         """Return two layouts as tensors that read one memory, for a proof that they are equal.
@@ -171,110 +206,88 @@ class Layout:
 
     # ------------------------------------------------------------------ the algebra
 
-    def coalesce(self) -> Layout:
-        """Return the same function of an integer, with the fewest modes."""
-        return self._made(algebra.coalesced(self._modes(), self._facts), self._facts)
+    @property
+    def cases(self) -> Cases:
+        """The same questions, answered for all sizes: ``a.cases.composition(b)`` is a tuple of `LayoutCase`."""
+        return Cases(self)
 
-    def composition(self, other: Layout | str | int) -> Layout:
-        """Return the layout ``c -> self(other(c))``, with the shape of *other*; its sizes may become tuples.
+    def _answer(self, question: Question, facts: Facts) -> Layout:
+        found, nest = first_answer(facts, question)
+        return Layout(*nest.reduced(found), found)
 
-        Raises
-        ------
-        ShapeError
-            ``no_layout`` if no layout has these values.
-        InconclusiveError
-            A condition on symbols is not decided.
+    def _layout(self) -> Layout:
+        return self
 
-        Examples
-        --------
-        >>> import symlayout as sl
-        >>> sl.layout("(M,N):(N,1)").composition("4:1")
-        Traceback (most recent call last):
-        symlayout.errors.InconclusiveError: cannot decide whether M divides 4
-          known: 0 <= M, M - 1 >= 0
-          help: tighten the bounds of the dims, or fix some of them
-        >>> sl.layout("(M,N):(N,1)").composition("(M,N):(1,M)")
-        (M,N):(N,1)
-        """
-        other = _as_layout(other)
-        facts = self._facts.fork()
-        facts.merge(other._facts)
-        outer = self._modes()
-
-        def mode(size: Nested, stride: Nested) -> Layout:
-            if isinstance(size, tuple):
-                parts = [mode(*pair) for pair in zip(size, stride, strict=True)]
-                return Layout(tuple(p._shape for p in parts), tuple(p._stride for p in parts), facts)
-            return self._made(algebra.composed(outer, facts.reduce(size), facts.reduce(stride), facts), facts)
-
-        found = mode(other._shape, other._stride)
-        _demand_composed(self, other, found, facts)
-        return found
-
-    def complement(self, size: Any = 1) -> Layout:
-        """Return the layout, in rising order, that reaches what this one leaves out.
-
-        Together both reach each number below a multiple of *size* once, or below this layout's own reach.  Modes with
-        the stride 0 do not count.
-
-        Raises
-        ------
-        ShapeError
-            ``no_layout`` if there is none.
-        InconclusiveError
-            A condition on symbols is not decided.
-
-        Examples
-        --------
-        >>> import symlayout as sl
-        >>> sl.layout("4:2").complement(24)
-        (2,3):(1,8)
-        """
-        facts = self._facts.fork()
-        most = sympy_bridge.to_extent(size, facts, "size")
-        return self._made(algebra.complemented(self._modes(), most, facts), facts)
-
-    def right_inverse(self) -> Layout:
-        """Return a layout *R* with ``self(R(k)) == k`` for all k below its size.
-
-        Examples
-        --------
-        >>> import symlayout as sl
-        >>> sl.layout("(8,4):(4,1)").right_inverse()
-        (4,8):(8,1)
-        """
-        found = self._made(algebra.right_inverse(self._modes(), self._facts), self._facts)
-        _demand_composed(self, found, _identity(found), self._facts)
-        return found
-
-    def left_inverse(self) -> Layout:
-        """Return a layout *L* with ``L(self(k)) == k`` for all k below the size of this one.
-
-        Raises
-        ------
-        ShapeError
-            ``no_layout`` if two coordinates have one offset.
-        InconclusiveError
-            No layout is found.
-
-        Examples
-        --------
-        >>> import symlayout as sl
-        >>> sl.layout("(4,2):(1,16)").left_inverse()
-        (16,2):(1,4)
-        """
-        found = self._made(algebra.left_inverse(self._modes(), self._facts), self._facts)
-        _demand_composed(found, self, _identity(self), self._facts)
-        return found
-
-    def _made(self, modes: Sequence[Mode], facts: Facts) -> Layout:
-        """Return the layout of flat modes."""
-        if len(modes) == 1:
-            return Layout(*modes[0], facts)
-        return Layout(tuple(n for n, _ in modes), tuple(d for _, d in modes), facts)
+    def read(self, value: Any) -> Layout:
+        """Return *value* as a layout: a layout itself, its text, or its sizes."""
+        return value if isinstance(value, Layout) else layout(value)
 
 
-def layout(shape: Any, stride: Any = None) -> Layout:
+class LayoutCase(Value):
+    """One case of an answer.
+
+    Attributes
+    ----------
+    requires : tuple of SymPy relations
+        The sizes of this case.
+    layout : Layout or None
+        The answer; None if there is none.
+    kind : str
+        ``"layout"``, ``"open"`` if the answer is not decided, or the kind of the `ShapeError`, such as ``"no_layout"``.
+    reason : str
+        Why there is none.
+    witness : mapping or None
+        Sizes of this case, by name; None if none were found.
+    """
+
+    requires: tuple[Any, ...]
+    layout: Layout | None
+    kind: str
+    reason: str
+    witness: Mapping[str, int] | None
+
+
+class Cases(LayoutAlgebra[tuple[LayoutCase, ...]]):
+    """The algebra of a layout, each answer for all sizes: disjoint cases, one of which holds at any sizes.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> for case in sl.layout("(6,2):(1,N)").cases.composition("(3,2):(2,3)"):
+    ...     print(case.requires, case.kind, case.layout, case.witness)
+    (Eq(N, 6),) layout (3,2):(2,3) {'N': 6}
+    (N >= 7,) no_layout None {'N': 7}
+    (N <= 5,) no_layout None {'N': 0}
+    """
+
+    __slots__ = ("_asked",)
+
+    def __init__(self, asked: Layout) -> None:
+        self._asked = asked
+
+    def _layout(self) -> Layout:
+        return self._asked
+
+    def _answer(self, question: Question, facts: Facts) -> tuple[LayoutCase, ...]:
+        return tuple(_case(found) for found in cases(facts, question))
+
+
+def _case(found: CaseFound[Nest]) -> LayoutCase:
+    error = found.error
+    kind = "layout" if error is None else error.kind if isinstance(error, ShapeError) else "open"
+    made = None if found.answer is None else Layout(*found.answer.reduced(found.facts), found.facts)
+    reason = "" if error is None else str(error).splitlines()[0]
+    return LayoutCase(_relations(found.facts), made, kind, reason, found.point)
+
+
+def _relations(facts: Facts) -> tuple[Any, ...]:
+    """Return the requirements as SymPy relations, without those that only say that a size is at least 1."""
+    stated = facts.requirements
+    kept = (r for r in (requirements(facts) if len(stated) <= _MOST_MINIMIZED else stated) if r.where != SIZE)
+    return tuple(sympy_bridge.to_relation(r, facts) for r in kept)
+
+
+def layout(shape: Any, stride: Any = None, given: Any = ()) -> Layout:
     """Return a layout, from CuTe's notation or from its sizes and strides.
 
     Parameters
@@ -285,6 +298,8 @@ def layout(shape: Any, stride: Any = None) -> Layout:
         ``layout(t).view(x)`` is *t*, where *x* is the input.
     stride : int, dim, expression, or nested tuples of them, optional
         The strides, nested as the sizes are.  By default the layout is compact, with the first size fastest.
+    given : str, SymPy relation, or list of them, optional
+        Relations that hold for the dims, as in `symlayout.assume`.  Those of a ``with sl.assume(...)`` block hold, too.
 
     Raises
     ------
@@ -329,15 +344,24 @@ def layout(shape: Any, stride: Any = None) -> Layout:
         stride = None if strides is None else _evaluated(strides, dims)
     facts = Facts()
     sizes_ = _read(shape, facts, "shape")
-    for e in _flat(sizes_):
-        facts.require_nonnegative(e - 1, "infeasible", "layout", rule=f"size {facts.spell(e)} is less than 1")
+    for e in flat(sizes_):
+        rule = f"size {facts.spell(e)} is less than 1"
+        facts.require_nonnegative(e - 1, "infeasible", SIZE if _is_one_term(e) else "", rule=rule)
     if stride is None:
-        return Layout(sizes_, _compact(sizes_, 1, facts)[0], facts)
-    strides_ = _read(stride, facts, "stride")
-    if _profile(sizes_) != _profile(strides_):
-        text = f"shape {_text(sizes_, facts)} and stride {_text(strides_, facts)} are nested differently"
-        raise ShapeError(text, "length_mismatch")
-    return Layout(sizes_, strides_, facts)
+        strides_: Nested = compact(sizes_, facts)[0]
+    else:
+        strides_ = _read(stride, facts, "stride")
+        if profile(sizes_) != profile(strides_):
+            spelled = f"shape {text(sizes_, facts)} and stride {text(strides_, facts)}"
+            raise ShapeError(f"{spelled} are nested differently", "length_mismatch")
+    more = assumed_about({name: sympy_bridge.symbol_of(d) for name, d in facts.dims.items()}, given)
+    if more is not None:
+        facts.merge(more)
+    return Layout(*Nest(sizes_, strides_).reduced(facts), facts)
+
+
+def _is_one_term(e: Extent) -> bool:
+    return isinstance(e, Poly) and len(e.terms) == 1
 
 
 def _of_tensor(t: Tensor) -> Layout:
@@ -389,89 +413,24 @@ def _evaluated(tree: Tree, dims: Mapping[str, Any]) -> Any:
 
 def _read(value: Any, facts: Facts, what: str) -> Nested:
     if is_list(value):
-        parts = tuple(_read(part, facts, what) for part in as_list(value))
-        if not parts:
-            raise ShapeError(f"a layout has no empty {what}", "length_mismatch")
-        return parts
+        return tuple(_read(part, facts, what) for part in as_list(value))
     return sympy_bridge.to_extent(value, facts, what)
 
 
-def _compact(shape: Nested, step: Extent, facts: Facts) -> tuple[Nested, Extent]:
-    """Return the strides of a compact layout, and the stride that follows."""
-    if not isinstance(shape, tuple):
-        return step, facts.reduce(step * shape)
-    found = []
-    for part in shape:
-        stride, step = _compact(part, step, facts)
-        found.append(stride)
-    return tuple(found), step
-
-
-def _flat(e: Nested) -> Iterator[Extent]:
-    if isinstance(e, tuple):
-        for part in e:
-            yield from _flat(part)
-    else:
-        yield e
-
-
-def _modes(shape: Nested, stride: Nested) -> list[Mode]:
-    return list(zip(_flat(shape), _flat(stride), strict=True))
-
-
-def _profile(e: Nested) -> Any:
-    return tuple(map(_profile, e)) if isinstance(e, tuple) else None
-
-
-def _text(e: Nested, facts: Facts) -> str:
-    if isinstance(e, tuple):
-        return f"({','.join(_text(part, facts) for part in e)})"
-    return facts.spell(e)
-
-
-def _as_layout(value: Layout | str | int) -> Layout:
-    return value if isinstance(value, Layout) else layout(value)
+def _offset(at: Any, nest: Nest, facts: Facts) -> Extent:
+    if is_list(at):
+        coords, parts = as_list(at), nest.parts()
+        if not isinstance(nest.shape, tuple) or len(coords) != len(parts):
+            raise ShapeError(f"coordinate {shown(at)} does not fit the shape {text(nest.shape, facts)}", "rank")
+        return facts.reduce(sum(_offset(c, part, facts) for c, part in zip(coords, parts, strict=True)))
+    number = sympy_bridge.to_extent(at, facts, "coordinate")
+    return algebra.offset(nest.modes(), number, facts)
 
 
 def _memory(*layouts: Layout) -> tuple[Tensor, Any]:
     """Return a memory of any size, and where coordinate 0 of layouts stands in it: a dim if an offset may be < 0."""
-    rising = all(one._facts.nonnegative(d) for one in layouts for _, d in one._modes())
+    rising = all(one.facts.nonnegative(d) for one in layouts for _, d in one.nest.modes())
     return tensor((sympy_bridge.dim("memory"),), name="memory"), 0 if rising else sympy_bridge.dim("origin")
-
-
-def _identity(like: Layout) -> Layout:
-    """Return the layout with the shape of *like* whose offset is the number of the coordinate."""
-    return Layout(like._shape, _compact(like._shape, 1, like._facts)[0], like._facts)
-
-
-def _demand_composed(outer: Layout, inner: Layout, found: Layout, facts: Facts) -> None:
-    """Raise unless ``outer(inner(c)) == found(c)`` is proved for all coordinates *c*.
-
-    Raises
-    ------
-    ShapeError
-        ``no_layout`` if the equation is refuted.
-    InconclusiveError
-        It is neither proved nor refuted.
-    """
-    if falls := [d for _, d in inner._modes() if not facts.nonnegative(d)]:
-        raise ShapeError(f"{inner} may have a negative offset\n  known: {facts.describe(falls[0])}", "infeasible")
-    *most, (_, step) = outer._modes()
-    counts = (
-        *(n for n, _ in most),
-        facts.reduce(inner._cosize()),
-    )  # the last digit counts on as far as *inner* reaches
-    longer = Layout((counts,), ((*(d for _, d in most), step),), facts)
-    memory, start = _memory(outer, found)
-    if not isinstance(inner._shape, tuple):  # *found* has one axis, of several digits
-        inner, found = (Layout((a._shape,), (a._stride,), facts) for a in (inner, found))
-    proof = prove_equal(inner.view(longer.view(memory, start)), found.view(memory, start))
-    if proof.verdict is Verdict.REFUTED:
-        raise ShapeError(
-            f"the composition is no layout: {outer} of {inner} is not {found}\n  known: {proof.conclusion}", "no_layout"
-        )
-    if proof.verdict is Verdict.UNKNOWN:
-        raise InconclusiveError(f"{outer} of {inner} is {found}", [proof.conclusion])
 
 
 def as_tensors(left: Any, right: Any) -> tuple[Any, Any]:

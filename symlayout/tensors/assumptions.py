@@ -19,6 +19,7 @@ from symlayout.language import sympy_bridge
 from symlayout.tensors.apply_operation import core_operation
 from symlayout.tensors.chain import ASSUMED, Tensor
 from symlayout.tensors.declaration import Declared, Operand, as_list, index_map, is_list
+from symlayout.tensors.input_tensor import tensor
 from symlayout_codegen.values import Value
 
 
@@ -121,6 +122,26 @@ class _Within(Value):
         finally:
             ASSUMED.reset(token)
         return made if len(made.facts.requirements) > len(x.facts.requirements) else x
+
+
+def assumed_about(dims: Mapping[str, Any], given: Any = ()) -> Facts | None:
+    """Return the facts that *given* and the ``with`` blocks around state of *dims*, symbols by name; None for none.
+
+    Raises
+    ------
+    ShapeError, FormatError
+        As for `assume`.
+    """
+    relations = [r.about(dims) for r in _read(as_list(given) if is_list(given) else [given])]
+    if isinstance(around := ASSUMED.get(), _Within):
+        relations += [r.about(dims) for r in around.relations if r.names <= dims.keys()]
+    if not relations:
+        return None
+    token = ASSUMED.set(None)
+    try:
+        return assumption(tensor(()), *relations).facts
+    finally:
+        ASSUMED.reset(token)
 
 
 def _dims_of(x: Tensor) -> dict[str, Any]:

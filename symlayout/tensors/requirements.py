@@ -186,11 +186,11 @@ def _implied(r: Requirement, others: list[Requirement], facts: Facts) -> bool:
     apart = Facts()
     try:
         apart.merge(part_of(facts, others, [r, *others]))
+        if any(o.where == QUOTIENT for o in apart.requirements):
+            return False  # the others mention an exact quotient that r makes exact
+        renew(apart)  # the others may make a floor exact that r mentions
     except ShapeError:  # no sizes meet the others: drop nothing
         return False
-    if any(o.where == QUOTIENT for o in apart.requirements):
-        return False  # the others mention an exact quotient that r makes exact
-    renew(apart)  # the others may make a floor exact that r mentions
     value, modulus = apart.reduce(r.value), apart.reduce(r.modulus)
     if r.relation == "divides":
         return exact_quotient(value, modulus) is not None
