@@ -219,8 +219,18 @@ class Layout(LayoutAlgebra["Layout"]):
         return self
 
     def read(self, value: Any) -> Layout:
-        """Return *value* as a layout: a layout itself, its text, or its sizes."""
-        return value if isinstance(value, Layout) else layout(value)
+        """Return *value* as a layout: a layout itself, its text, or its sizes.
+
+        Raises
+        ------
+        ShapeError
+            ``no_layout`` for a layout under a swizzle.
+        """
+        known = isinstance(value, Layout) or hasattr(value, "swizzle")
+        found = value if known else layout(value)
+        if isinstance(found, Layout):
+            return found
+        raise ShapeError(f"{found} is under a swizzle, and no layout of sizes and strides", "no_layout")
 
 
 class LayoutCase(Value):

@@ -163,6 +163,8 @@ def test_wrong_arguments_are_typed() -> None:
     assert kind_of(lambda: a.composition("2:-1")) == "infeasible"
     assert kind_of(lambda: a.tile_to_shape((6, 8))) == "non_divisible"
     assert kind_of(lambda: layout("4", given="N >= 3, N <= 2")) == "infeasible"
+    assert kind_of(lambda: a.composition("S<1,0,1> o 0 o 4:1")) == "no_layout"
+    assert kind_of(lambda: a.composition(layout("S<1,0,1> o 0 o 4:1"))) == "no_layout"
     with pytest.raises(TypeError, match="not a tuple of tilers"):
         a.blocked_product((2, 2))
     with pytest.raises(IndexError):
