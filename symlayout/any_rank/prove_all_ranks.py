@@ -26,6 +26,7 @@ from symlayout.proof.prove import prove_equal
 from symlayout.proof.pull_functions import pulled
 from symlayout.proof.verdict import Proof, Verdict
 from symlayout.tensors.chain import Tensor
+from symlayout.tensors.element_types import type_name
 
 RANKS = range(4)  # numbers of axes of the group at which a witness is searched
 _SEEN = 3  # sizes at each of them at which both sides of a claim that is proved are evaluated
@@ -185,7 +186,9 @@ def _match_leaves(left: AnyRankTensor, right: AnyRankTensor) -> None:
                 "size_mismatch",
             )
         if a.dtype != b.dtype:
-            raise ArrayError(f"an input has dtype {a.dtype} on the left and {b.dtype} on the right")
+            raise ArrayError(
+                f"an input has dtype {type_name(a.dtype)} on the left and {type_name(b.dtype)} on the right"
+            )
     outside, inside = (
         {name for t in pair for name in t.facts.dims} for pair in zip(_halves(left), _halves(right), strict=True)
     )

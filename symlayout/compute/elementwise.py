@@ -14,6 +14,7 @@ from symlayout.tensors.apply_operation import Application, core_joint_operation,
 from symlayout.tensors.chain import Applicable, Tensor, check_tensors
 from symlayout.tensors.computation import Computation, value_of
 from symlayout.tensors.declaration import Body, Case, Declared, Operand, Places
+from symlayout.tensors.element_types import type_name
 
 
 @core_joint_operation
@@ -118,7 +119,7 @@ def common_dtype(name: str, xs: Sequence[Tensor]) -> Any:
     known = [x.dtype for x in xs if x.dtype is not None]
     for dtype in known[1:]:
         if dtype != known[0]:
-            raise ArrayError(f"{name}: the inputs have dtypes {known[0]} and {dtype}")
+            raise ArrayError(f"{name}: the inputs have dtypes {type_name(known[0])} and {type_name(dtype)}")
     return known[0] if known else None
 
 

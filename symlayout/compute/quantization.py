@@ -21,7 +21,8 @@ Array = np.ndarray[Any, Any]
 _INTEGER_RANGES = {"uint4": (0, 15), "int4": (-8, 7), "uint2": (0, 3), "int2": (-2, 1)}
 
 
-def _is_float8(dtype: Any) -> bool:
+def is_float8(dtype: Any) -> bool:
+    """Return whether elements are floats of 8 bits."""
     return bool(dtype.name.startswith("float8"))
 
 
@@ -39,7 +40,7 @@ def cast(x: Array, to: Any, saturate: bool = True, round_mode: str = "up") -> Ar
         return elements(x.astype(np.float32).astype(to) if x.dtype.name == "bfloat16" else x.astype(to))
     if to.name == "float8_e8m0fnu":
         return _power_of_two(x.astype(np.float32), to, saturate, round_mode)
-    if _is_float8(to):
+    if is_float8(to):
         v = x.astype(np.float32)
         if saturate:
             top = _largest(to)
@@ -83,7 +84,7 @@ def quantized(x: Array, scale: Array, *zero: Array, to: Any, saturate: bool = Tr
         if zero:
             whole = whole + zero[0].astype(whole.dtype)
         return elements(np.clip(whole, low, high).astype(np.int32).astype(to))
-    if zero and not _is_float8(to):
+    if zero and not is_float8(to):
         v = v + zero[0].astype(v.dtype)
     return cast(v, to, saturate)
 
@@ -91,7 +92,7 @@ def quantized(x: Array, scale: Array, *zero: Array, to: Any, saturate: bool = Tr
 def dequantized(x: Array, scale: Array, *zero: Array, to: Any = None) -> Array:
     """Return ``(x - zero) * scale`` in the type *to*, or in that of the scale."""
     v = x.astype(np.float32)
-    if zero and not _is_float8(x.dtype):
+    if zero and not is_float8(x.dtype):
         v = v - zero[0].astype(np.float32)
     return elements(v * scale.astype(np.float32)).astype(scale.dtype if to is None else to)
 

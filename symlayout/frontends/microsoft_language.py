@@ -191,12 +191,13 @@ def group_query_attention(
     query = demanding(query, "an extent of {}, not {}", fitting)
     read = [key, value, past_key, past_value, seqlens_k, total_sequence_length, cos_cache, sin_cache, position_ids]
     read += [attention_bias, head_sink]
+    turns, smooth = attributes.flag("do_rotary", do_rotary), attributes.flag("smooth_softmax", smooth_softmax)
     given = [
         ("operands", tuple(x is not None for x in read)),
         ("heads", (heads, groups)),
         ("factors", (float(scale), float(softcap))),
-        ("rotation", (bool(do_rotary), bool(rotary_interleaved))),
-        ("softmax", (bool(smooth_softmax), attributes.constant("local_window_size", local_window_size))),
+        ("rotation", (turns, attributes.flag("rotary_interleaved", rotary_interleaved))),
+        ("softmax", (smooth, attributes.constant("local_window_size", local_window_size))),
     ]
     xs, cache = [query, *(x for x in read if x is not None)], (batch, groups, fresh("keys", 0), size)
     shapes = [(batch, query.shape[1], heads * size), cache, cache][:outputs]

@@ -17,7 +17,7 @@ from symlayout.maps.evaluate_bodies import evaluated
 from symlayout.maps.gather_elements import constant_type, gathered, gathers, int_extents
 from symlayout.tensors.bind_dims import bind_shapes
 from symlayout.tensors.chain import Tensor, check_tensors
-from symlayout.tensors.element_types import as_array, check_dtype
+from symlayout.tensors.element_types import as_array, check_dtype, type_name
 
 
 def interpret(
@@ -120,5 +120,5 @@ def result_type(arrays: list[np.ndarray[Any, Any]], declared: np.dtype[Any] | No
     dtype: np.dtype[Any] = arrays[0].dtype
     for a in arrays[1:]:
         if a.dtype != dtype:
-            raise ArrayError(f"the inputs have dtypes {dtype} and {a.dtype}; one is needed")
+            raise ArrayError(f"the inputs have dtypes {type_name(dtype)} and {type_name(a.dtype)}; one is needed")
     return dtype

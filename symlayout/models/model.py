@@ -16,6 +16,7 @@ from symlayout.language import sympy_bridge
 from symlayout.show import wording
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.computation import constant
+from symlayout.tensors.element_types import type_name
 from symlayout.tensors.requirements import origins, requirements
 from symlayout_codegen.forks import cached_property
 
@@ -75,7 +76,7 @@ class Unshaped:
         return UNKNOWN if self.kind == TENSOR else self.kind
 
     def __repr__(self) -> str:
-        return f"Unshaped({self.name}: {self}, dtype={self.dtype})"
+        return f"Unshaped({self.name}: {self}, dtype={type_name(self.dtype)})"
 
 
 MaybeTensor = Tensor | Any

@@ -42,7 +42,7 @@ from symlayout.proof.forms.special_values import Formula
 from symlayout.proof.laws import FOLD, LAWS, REAL, REASSOCIATE
 from symlayout.proof.pull_functions import fills_of
 from symlayout.tensors.chain import Tensor
-from symlayout.tensors.element_types import same_fill
+from symlayout.tensors.element_types import same_fill, type_name
 
 _DEEPEST = 4  # bodies that are read through, one in another, at coordinates of their own
 _DEEPEST_FORMULA = 1  # the same, where the formulas of values of other shapes are compared
@@ -193,7 +193,7 @@ class Decision(ReadDecision):
             self.congruence.known.setdefault((a, b, ()), None)  # for those who ask where the sides part
             raise Stuck(f"{a.name} and {b.name} are one function", (*at, *bt))
         if a.dtype != b.dtype:
-            raise Stuck(f"{a.name} has elements of one type: {a.dtype} and {b.dtype}", (*at, *bt))
+            raise Stuck(f"{a.name} has elements of one type: {type_name(a.dtype)} and {type_name(b.dtype)}", (*at, *bt))
         if a.body.random and a is not b:
             raise Stuck(f"{a.name}, which is random, gives the same twice", (*at, *bt))
         for x, y in () if turns else zip(*places, strict=True):

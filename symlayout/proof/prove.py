@@ -23,6 +23,7 @@ from symlayout.proof.natural_assumptions import advice
 from symlayout.proof.points import is_empty, point_of
 from symlayout.proof.verdict import Proof, Verdict
 from symlayout.tensors.chain import Applicable, Tensor, check_tensors
+from symlayout.tensors.element_types import type_name
 from symlayout.tensors.requirements import implies, requirements
 
 if TYPE_CHECKING:
@@ -181,7 +182,7 @@ def _prove_tensors_equal(
         raise ShapeError(f"judge {shown(judge)} is not 'isl'", "bad_mode")
     check_laws(laws)
     if left.dtype != right.dtype and left.dtype is not None and right.dtype is not None:
-        raise ArrayError(f"the sides have dtypes {left.dtype} and {right.dtype}")
+        raise ArrayError(f"the sides have dtypes {type_name(left.dtype)} and {type_name(right.dtype)}")
     facts = left.facts.fork()
     facts.merge(right.facts)
     _match_leaves(left, right, facts)
@@ -210,4 +211,5 @@ def _match_leaves(left: Tensor, right: Tensor, facts: Facts) -> None:
         if a != b:
             raise ShapeError(f"input {leaf.name} is {other!r} on the left and {leaf!r} on the right", "size_mismatch")
         if other.dtype is not None and leaf.dtype is not None and other.dtype != leaf.dtype:
-            raise ArrayError(f"input {leaf.name} has dtype {other.dtype} on the left and {leaf.dtype} on the right")
+            types = f"{type_name(other.dtype)} on the left and {type_name(leaf.dtype)} on the right"
+            raise ArrayError(f"input {leaf.name} has dtype {types}")

@@ -12,7 +12,7 @@ from symlayout.algebra.polynomial import Extent, integer_or_extent, substitute
 from symlayout.errors import ArrayError, FormatError, ShapeError, SymlayoutError, shown
 from symlayout.tensors.chain import ASSUMED, Applicable, Tensor, check_tensors
 from symlayout.tensors.declaration import UNDETERMINED, Case, Declared, Operand
-from symlayout.tensors.element_types import check_fill
+from symlayout.tensors.element_types import check_fill, type_name
 from symlayout.tensors.trial_coordinate import TrialCoordinate
 
 if TYPE_CHECKING:
@@ -292,5 +292,5 @@ def _common_dtype(cases: Sequence[Case], inputs: Sequence[Tensor], name: str) ->
     dtypes = [dtype for dtype in read if dtype is not None]
     for dtype in dtypes[1:]:
         if dtype != dtypes[0]:
-            raise ArrayError(f"{name}: the inputs have dtypes {dtypes[0]} and {dtype}")
+            raise ArrayError(f"{name}: the inputs have dtypes {type_name(dtypes[0])} and {type_name(dtype)}")
     return dtypes[0] if dtypes else None

@@ -14,6 +14,7 @@ from symlayout.errors import ArrayError, ShapeError, one_line
 from symlayout.language import sympy_bridge
 from symlayout.language.to_text import spell_extent
 from symlayout.tensors.declaration import Body, Declared, Operand
+from symlayout.tensors.element_types import type_name
 from symlayout.tensors.requirements import bounds, requirements
 
 if TYPE_CHECKING:
@@ -379,7 +380,7 @@ class Tensor:
         raise TypeError("a tensor holds no data, so it cannot be iterated; index it, or call interpret")
 
     def __repr__(self) -> str:
-        dtype = "" if self.dtype is None else f", dtype={self.dtype}"
+        dtype = "" if self.dtype is None else f", dtype={type_name(self.dtype)}"
         shape = ", ".join(spell_extent(e, self.facts) for e in self.extents)
         return f"Tensor({one_line(self.name)}: ({shape}{',' if self.rank == 1 else ''}){dtype})"
 

@@ -194,7 +194,7 @@ def end_of_type(dtype: np.dtype[Any], *, lowest: bool, finite: bool = False) -> 
 def check_dtype(array: np.ndarray[Any, Any], declared: np.dtype[Any] | None, name: str) -> None:
     """Raise `ArrayError` unless *array* has the declared element type, in any byte order."""
     if declared is not None and array.dtype != declared and array.dtype.newbyteorder("=") != declared.newbyteorder("="):
-        raise ArrayError(f"array {name} has dtype {array.dtype}, declared is {declared}")
+        raise ArrayError(f"array {name} has dtype {type_name(array.dtype)}, declared is {declared}")
 
 
 def fill_value(value: Any) -> Any:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -27,6 +28,12 @@ def i(shape: str) -> sl.Tensor:
 
 CROP = "tf_crop_and_resize"
 SOME = ["B >= 1", "H >= 1", "S >= 1", "T >= 1", "E >= 1"]  # left out: runtimes refuse attention of nothing
+SCALE = sl.tensor((), "float32", "s")
+FLOAT8 = sl.tensor("N", ml_dtypes.float8_e4m3fn, "x")
+GRAMS = {
+    "mode": "TF", "min_gram_length": 1, "max_gram_length": 1, "max_skip_count": 0, "ngram_counts": [0],
+    "ngram_indexes": [0, 1], "pool_int64s": [2, 3],
+}  # fmt: skip
 LINEAR = {"q_num_heads": 4, "kv_num_heads": 2, "update_rule": "delta"}
 ROWS: dict[str, tuple[Callable[[], sl.Tensor], str, list[str]]] = {
     "biases of a convolution": (
@@ -115,6 +122,11 @@ ROWS: dict[str, tuple[Callable[[], sl.Tensor], str, list[str]]] = {
         lambda: ONNX.deform_conv(x("N, 1, 3, 3"), x("1, 1, k, k"), x("N, o, 2, 2"), kernel_shape=[2, 2]),
         "(N, 1, 2, 2)",
         ["Eq(o, 8)", "Eq(k, 2)"],
+    ),
+    "channels and kernels whose places move": (
+        lambda: ONNX.deform_conv(x("N, C, H, 3"), x("M, D, 2, 2", "w"), x("N, 8, P, 2"), pads=[1, 0, 1, 0]),
+        "(N, M, H + 1, 2)",
+        ["Eq(C, D)", "Eq(P, H + 1)", "C >= 1", "H >= 1", "M >= 1"],
     ),
     "an extreme": (lambda: ONNX.arg_max(x("N, C"), axis=1), "(N, 1)", ["C >= 1"]),
     "places of an axis": (lambda: ONNX.gather(x("N, 5"), i("k")), "(k, 5)", ["N >= 1"]),
@@ -288,6 +300,14 @@ def test_sizes_that_do_not_fit_are_excluded(name: str) -> None:
         (lambda: ONNX.instance_normalization(x("N, 3, H"), x("1", "s"), x("3", "t")), "size_mismatch"),
         (lambda: ONNX.conv(x("N, 2, 8"), x("4, 2, 3", "w"), x("1", "b")), "size_mismatch"),
         (lambda: ONNX.attention(x("1, 3, 2, 8", "q"), x("1, 2, 2, 8", "k"), x("1, 2, 2, 8", "v")), "non_divisible"),
+        (
+            lambda: ONNX.rotary_embedding(x("N, 8, S, 4"), *(x("N, S, 2", n) for n in "cs"), interleaved=-1),
+            "attr_dtype",
+        ),
+        (lambda: ONNX.grid_sample(x("N, C, H, W"), x("N, P, Q, 2", "g"), align_corners=2), "attr_dtype"),
+        (lambda: ONNX.tf_idf_vectorizer(i("N, C"), **GRAMS | {"max_gram_length": 0}), "attr_range"),
+        (lambda: ONNX.deform_conv(x("N, 0, 3, 3"), x("1, 0, 2, 2", "w"), x("N, 8, 2, 2", "o")), "left_out"),
+        (lambda: ONNX.dequantize_linear(FLOAT8, SCALE, np.ones((), FLOAT8.dtype)), "attr_range"),
     ],
 )
 def test_numbers_that_do_not_fit_are_refused(call: Callable[[], sl.Tensor], kind: str) -> None:
@@ -312,6 +332,13 @@ def test_keys_that_are_no_pads_are_at_most_all_of_them() -> None:
     count = sl.tensor("2", "int64", "n")
     made = ONNX.attention(x("2, 1, 3, 4"), x("2, 1, 5, 4", "k"), x("2, 1, 5, 4", "v"), nonpad_kv_seqlen=count)
     assert ranges_of([made], lambda _, e: e if isinstance(e, int) else None) == {count.key: range(6)}
+
+
+def test_a_zero_point_of_narrow_floats_is_zero() -> None:
+    point = sl.tensor((), FLOAT8.dtype, "z")
+    made = ONNX.dequantize_linear(FLOAT8, SCALE, point)
+    assert ranges_of([made], lambda _, e: e if isinstance(e, int) else None) == {point.key: range(1)}
+    assert ONNX.dequantize_linear(FLOAT8, SCALE, np.zeros((), FLOAT8.dtype)).shape == FLOAT8.shape
 
 
 @pytest.mark.parametrize("odd", [{"softmax_precision": -1}, {"scale": 0.0}, {"scale": float("nan")}])

@@ -9,7 +9,7 @@ from typing import Any
 from symlayout.compute import resample as core
 from symlayout.compute import sampling
 from symlayout.compute.contractions import Spatial
-from symlayout.compute.demands import chosen_from, demanding
+from symlayout.compute.demands import chosen_from, demanding, nonempty
 from symlayout.compute.whole import room_of, whole
 from symlayout.errors import LEFT_OUT, ShapeError, shown
 from symlayout.frontends import attributes
@@ -282,7 +282,7 @@ def grid_sample(
     """Return the elements of *X* at the places of *grid*, interpolated."""
     rank = require_rank("GridSample", X, 3)
     require_rank("GridSample", grid, rank, rank)
-    given = [("align", bool(align_corners)), ("mode", mode), ("padding", padding_mode)]
+    given = [("align", attributes.flag("align_corners", align_corners)), ("mode", mode), ("padding", padding_mode)]
     shape = (*X.shape[:2], *grid.shape[1:-1])
     X = demanding(X, "the grid has {}, not {}", [(grid.shape[0], X.shape[0]), (grid.shape[-1], rank - 2)])
     X = demanding(X, "{} places to read at, not {}", at_least=[(n, 1) for n in X.shape[2:]], kind=LEFT_OUT)
@@ -312,7 +312,10 @@ def affine_grid(theta: Tensor, size: Tensor | Sizes, align_corners: Any = 0) -> 
     fitting = [(theta.shape[1], len(spatial)), (theta.shape[2], len(spatial) + 1)]
     fitting += [(theta.shape[0], count)] if is_known(size) else []
     theta = demanding(theta, "theta has an extent of {}, not {}", fitting)
-    given, shape = [("align", bool(align_corners))], (theta.shape[0], *spatial, len(spatial))
+    given, shape = (
+        [("align", attributes.flag("align_corners", align_corners))],
+        (theta.shape[0], *spatial, len(spatial)),
+    )
     return whole("affine_grid", [theta, room_of(spatial)], shape, function=sampling.affine_grid, attributes=given)
 
 
@@ -509,6 +512,7 @@ def deform_conv(
             X = demanding(X, "offsets or a mask of {}, not {}", pairs)
     if B is not None:
         X = demanding(X, "{} biases of {} kernels", [(B.shape[0], W.shape[0])])
+    X, W = nonempty(X, range(1, X.rank)), nonempty(W)
     xs = [X, W, offset, *(x for x in (B, mask) if x is not None)]
     given = [*_placed(way), ("groups", groups), ("given", (B is not None, mask is not None))]
     shape, function = (X.shape[0], W.shape[0], *offset.shape[2:]), sampling.deformed_convolution

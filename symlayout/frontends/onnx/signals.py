@@ -79,9 +79,10 @@ def stft(
         parts = signal.shape[2]
         signal = demanding(signal, "{} beside {} parts of a number", [((parts - 1) * (parts - 2), 0)])
     frames = (signal.shape[1] - length) // step + 1
-    size = length // 2 + 1 if attributes.flag("onesided", onesided) else length
+    half = attributes.flag("onesided", onesided)
+    size = length // 2 + 1 if half else length
     xs = [signal, *([] if window is None else [window])]
-    given = [("step", step), ("length", length), ("onesided", bool(onesided))]
+    given = [("step", step), ("length", length), ("onesided", half)]
     shape = (signal.shape[0], frames, size, 2)
     return whole("stft", xs, shape, function=short_time_fourier, attributes=given, dtype=signal.dtype)
 

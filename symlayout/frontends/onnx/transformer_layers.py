@@ -248,6 +248,7 @@ def rotary_embedding(
 ) -> Tensor:
     """Return *X* with pairs of elements turned by the angle of their position."""
     rank = require_rank("RotaryEmbedding", X, 3, 4)
+    neighbours = attributes.flag("interleaved", interleaved)
     x = X
     if rank == 3:
         count = attributes.constant("num_heads", num_heads)
@@ -272,14 +273,14 @@ def rotary_embedding(
     head = -2 if rank == 3 else 1
     cos, sin = (expand_dims(c, head) if rank == 3 or c.rank == 3 else c for c in caches)
     turned, rest = getitem(x, (..., slice(0, turning))), getitem(x, (..., slice(turning, None)))
-    if interleaved:
+    if neighbours:
         first, second = (getitem(turned, (..., slice(k, None, 2))) for k in (0, 1))
     else:
         first, second = getitem(turned, (..., slice(0, half))), getitem(turned, (..., slice(half, None)))
     cos, sin = (spread(c, first.shape) for c in (cos, sin))
     real = apply("Sub", apply("Mul", cos, first), apply("Mul", sin, second))
     imaginary = apply("Add", apply("Mul", sin, first), apply("Mul", cos, second))
-    made = reshape(stack([real, imaginary], -1), turned.shape) if interleaved else concatenate([real, imaginary], -1)
+    made = reshape(stack([real, imaginary], -1), turned.shape) if neighbours else concatenate([real, imaginary], -1)
     if turning != size:
         made = concatenate([made, rest], -1)
     return reshape(made, X.shape) if rank == 3 else made
