@@ -7,8 +7,8 @@ from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from symlayout.algebra.facts import Facts, Requirement
-from symlayout.algebra.polynomial import Extent, names_of, symbol
+from symlayout.algebra.facts import Dim, Facts, Requirement
+from symlayout.algebra.polynomial import Extent, names_of, substitute, symbol
 from symlayout.equivalence.data_extents import made_again, with_unread_origins
 from symlayout.equivalence.shared_ends import SharedEnds
 from symlayout.equivalence.unknown_ranks import ShapedValues
@@ -141,10 +141,17 @@ def _over_one_set_of_inputs(
             else:
                 sizes = f"{a.facts.spell(e)} before and {b.facts.spell(n)} after"
                 raise ShapeError(f"axis {axis} of input {name} is {sizes}", "size_mismatch")
-    if not (here or there or renamed):
+    for name, other in ends.inputs:
+        a, b = ends.given_after(name, before.inputs[name]), after.inputs[other]
+        for axis, (e, n) in enumerate(zip(a.extents, b.extents, strict=True)):
+            if plain_dim(b, n) is None and not isinstance(n, int) and substitute(n, there) != e:
+                sizes = f"{a.facts.spell(e)} before and {b.facts.spell(n)} after, where other axes give dims other names"
+                raise ShapeError(f"axis {axis} of input {name} is {sizes}", "size_mismatch")
+    leaves, apart = _spare_leaves(before, after, ends)
+    if not (here or there or renamed or leaves):
         return JointModels(left, right, ({}, {}), ())
+    there |= apart
     bound, made = made_again(left, {}, here)
-    leaves: dict[str, Tensor] = {}
     for name, other in ends.inputs:
         leaf = before.inputs[name]
         leaves[after.inputs[other].key] = ends.given_after(name, made.get(id(leaf), leaf.bind(here)))
@@ -153,6 +160,44 @@ def _over_one_set_of_inputs(
     equations = ((known[name], Requirement("", "zero", symbol(name) - number)) for name, number in here.items())
     stated = tuple(sympy_bridge.to_relation(r, facts) for facts, r in equations)
     return JointModels(bound, moved, (made, others), stated)
+
+
+def _spare_leaves(
+    before: ShapedValues, after: ShapedValues, ends: SharedEnds
+) -> tuple[dict[str, Tensor], dict[str, Extent]]:
+    """Return inputs that the model after has alone, by their keys, where an input or a dim before has a name of theirs.
+
+    They get other names, and so do their dims but for those of inputs that both models have.  The second value has the
+    other names of dims, as symbols.
+    """
+    matched = {other for _, other in ends.inputs}
+    spare = [t for name, t in after.inputs.items() if name not in matched]
+    sides = [*before.inputs.values(), *after.inputs.values()]
+    keys, dims = {t.key for t in sides}, {name for t in sides for name in t.facts.dims}
+    here = {t.key for t in before.inputs.values()}, {n for t in before.inputs.values() for n in t.facts.dims}
+    shared = {name for other in matched for name in after.inputs[other].facts.dims}
+    renamed: dict[str, Dim] = {}
+    found: dict[str, Tensor] = {}
+    for t in spare:
+        own = [d for name, d in t.facts.dims.items() if name in here[1] and name not in shared]
+        for d in own:
+            if d.name not in renamed:
+                renamed[d.name] = Dim(_unlike(d.name, dims), d.min, d.max, d.multiple_of, d.process)
+                dims.add(renamed[d.name].name)
+        if own or t.key in here[0]:
+            facts = Facts()
+            for d in own:
+                facts.declare(renamed[d.name])
+            leaf = t.bind({d.name: symbol(renamed[d.name].name) for d in own}, facts)
+            name, key = (_unlike(t.key, keys),) * 2 if t.key in here[0] else (t.name, t.key)
+            keys.add(key)
+            found[t.key] = Tensor(name, t.dtype, leaf.extents, leaf.facts, key=key)
+    return found, {name: symbol(d.name) for name, d in renamed.items()}
+
+
+def _unlike(name: str, taken: Container[str]) -> str:
+    """Return another name for what is called *name*, which is none of those *taken*."""
+    return next(other for k in itertools.count(1) if (other := f"{name}_{k}") not in taken)
 
 
 def plain_dim(t: Tensor, e: Extent) -> str | None:

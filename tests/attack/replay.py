@@ -179,7 +179,8 @@ def _both(
     a = run(before, given)
     inputs = [x.name for x in after.model.graph.input]
     if ends is not None:
-        given = {**given, **ends.arrays_after(given)}
+        shared = {name for name, _ in ends.inputs}  # the model after may have other inputs of these names
+        given = {name: a for name, a in given.items() if name not in shared} | ends.arrays_after(given)
     if not given.keys() >= set(inputs):
         return a, Ran(None, "NotImplemented: the model after has other inputs")
     b = run(after, given)
