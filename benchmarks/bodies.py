@@ -18,7 +18,7 @@ import numpy as np
 
 import symlayout as sl
 from benchmarks.machine import machine
-from symlayout.commands.timing import Spread, repeatedly, take_turns
+from symlayout.commands.peers.timing import Spread, repeatedly, take_turns
 from symlayout.compute.contractions import Spatial
 from symlayout.compute.pooling import max_pool
 

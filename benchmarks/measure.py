@@ -17,7 +17,7 @@ from benchmarks.peer import Peer
 from benchmarks.states import before, clock, last_level_cache
 from symlayout.commands.peers.program import Chain, output_shape
 from symlayout.commands.peers.task import Call, agrees
-from symlayout.commands.timing import Spread, ratios, repeatedly, take_turns
+from symlayout.commands.peers.timing import Spread, ratios, repeatedly, take_turns
 
 MEMCPY = "memcpy"
 _OURS, _SPECIALISED = "symlayout ", "specialised "

@@ -23,7 +23,7 @@ from benchmarks.hptt import HPTT, Hptt
 from benchmarks.states import before, clock
 from symlayout.commands.peers.rivals import RIVALS, Prepare
 from symlayout.commands.peers.task import Task, agrees
-from symlayout.commands.timing import ContenderGoneError, Sampler, repeatedly
+from symlayout.commands.peers.timing import ContenderGoneError, Sampler, repeatedly
 
 ROOT = Path(__file__).parent.parent
 PATIENCE = 300.0  # seconds for one answer; the first includes the import of the library

@@ -9,7 +9,7 @@ from typing import Any
 
 from benchmarks.cases import Case
 from benchmarks.measure import Row
-from symlayout.commands.timing import Spread
+from symlayout.commands.peers.timing import Spread
 
 
 class ResumeError(Exception):

@@ -27,7 +27,7 @@ from symlayout.commands.output.report import ExitStatus, Report, columns
 from symlayout.commands.peers.program import Chain, Move
 from symlayout.commands.peers.rivals import OF_FRAMEWORK, RIVALS, installed
 from symlayout.commands.peers.task import Call, Task, agrees
-from symlayout.commands.timing import ratios, repeatedly, take_turns
+from symlayout.commands.peers.timing import ratios, repeatedly, take_turns
 from symlayout.errors import FormatError, ShapeError, shortened, shown
 from symlayout.language.grammar_trees import ParsedStep
 from symlayout.language.parse import evaluate, parse_step

@@ -40,6 +40,7 @@ class _Commands(Mapping[str, ModuleType]):
         "explain",
         "prove",
         "verify",
+        "check",
         "optimize",
         "emit",
         "run",

@@ -11,11 +11,14 @@ for example:
 from __future__ import annotations
 
 import argparse
+import json
+from pathlib import Path
 
 import symlayout as sl
 from symlayout.commands.output.report import Report, exit_status
-from symlayout.errors import FormatError, shown
+from symlayout.errors import FormatError, InconclusiveError, one_line, shown
 from symlayout.proof.laws import LAWS
+from symlayout.show.whole_file import write_file
 from symlayout.show.wording import relation
 
 
@@ -31,6 +34,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     layout = "an input or output whose axes have another order after: X=NHWC:NCHW"
     parser.add_argument("--layout", action="append", default=[], metavar="X=AXES:AXES", help=layout)
     parser.add_argument("--no-run", action="store_true", help="do not run the models, to decide it or at a witness")
+    proof = "write the proof to FILE, which the command check verifies"
+    parser.add_argument("--certificate", metavar="FILE", type=Path, help=proof)
     parser.add_argument("--witness", metavar="DIR", help="write the inputs where the models differ to DIR/inputs.npz")
 
 
@@ -53,6 +58,7 @@ def run(arguments: argparse.Namespace) -> Report:
         text += f"\n  {runtime} there: {before} before and {after} after"
     if witness is not None and arguments.witness is not None:
         text += f"\n  inputs: {witness.save(arguments.witness)}"
+    text += "" if arguments.certificate is None else f"\n  {_write(found, arguments.certificate)}"
     data = {
         "verdict": found.verdict.value,
         "outputs": {name: verdict.value for name, verdict in found.outputs.items()},
@@ -78,6 +84,18 @@ def run(arguments: argparse.Namespace) -> Report:
         "explanation": text,
     }
     return Report(text, data, exit_status(found.verdict))
+
+
+def _write(found: sl.Verification, path: Path) -> str:
+    """Write the certificate to a file, if there is one, and return a line that says so."""
+    try:
+        certificate = found.certificate
+    except InconclusiveError as error:
+        return f"no certificate was written: {one_line(str(error), 400)}"
+    if certificate is None:
+        return "no certificate was written: both models are not proved to compute the same"
+    write_file(path, json.dumps(certificate).encode("utf-8"))
+    return f"certificate: {one_line(str(path))}"
 
 
 def _named(option: str, texts: list[str]) -> dict[str, str]:

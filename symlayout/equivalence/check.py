@@ -38,7 +38,8 @@ def check(
     Returns
     -------
     bool
-        True if the claim is proved.  False says nothing about the claim.
+        True if the claim is proved.  False says nothing about the claim.  The certificate of a `Verification` states
+        the claim: its ``"ends"`` are the inputs and outputs that are one, and the axes that have another order after.
 
     Raises
     ------

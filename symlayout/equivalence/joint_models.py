@@ -145,7 +145,7 @@ def _over_one_set_of_inputs(
         a, b = ends.given_after(name, before.inputs[name]), after.inputs[other]
         for axis, (e, n) in enumerate(zip(a.extents, b.extents, strict=True)):
             if plain_dim(b, n) is None and not isinstance(n, int) and substitute(n, there) != e:
-                sizes = f"{a.facts.spell(e)} before and {b.facts.spell(n)} after, where other axes give dims other names"
+                sizes = f"{a.facts.spell(e)} before and {b.facts.spell(n)} after, where dims have other names"
                 raise ShapeError(f"axis {axis} of input {name} is {sizes}", "size_mismatch")
     leaves, apart = _spare_leaves(before, after, ends)
     if not (here or there or renamed or leaves):

@@ -123,55 +123,69 @@ class SharedEnds:
 
     @property
     def data(self) -> dict[str, Any]:
-        """What the certificate states: nothing where all names are one and no axes have another order."""
-        pairs = (*self.inputs, *self.outputs)
-        if not self.axes and all(name == other for name, other in pairs):
-            return {}
+        """What the certificate states, from which `ends_as_shown` makes this again."""
         return {
             "inputs": [list(pair) for pair in self.inputs],
             "outputs": [list(pair) for pair in self.outputs],
             "axes": {name: list(axes) for name, axes in self.axes.items()},
         }
 
+    @classmethod
+    def of_data(cls, data: Mapping[str, Any]) -> SharedEnds:
+        """Return the ends of which `data` states this."""
+        inputs, outputs = (tuple((name, other) for name, other in data[key]) for key in ("inputs", "outputs"))
+        return cls(inputs, outputs, {name: tuple(axes) for name, axes in data["axes"].items()})
+
     @property
     def texts(self) -> list[str]:
-        """The order of axes as text, by the numbers before."""
-        return [f"axes {list(axes)} of {one_line(name)} before are its axes after" for name, axes in self.axes.items()]
+        """What is another one after: names, and the order of axes by the numbers before."""
+        found = [
+            f"{what} {one_line(name)} before is {one_line(other)} after"
+            for what, pairs in (("input", self.inputs), ("output", self.outputs))
+            for name, other in pairs
+            if name != other
+        ]
+        axes = ((name, axes) for name, axes in self.axes.items() if list(axes) != sorted(axes))
+        return found + [f"axes {list(axes)} of {one_line(name)} before are its axes after" for name, axes in axes]
 
 
-def ends_as_shown(data: Any, before: ShapedValues, after: ShapedValues) -> SharedEnds | None:
-    """Return what a certificate states of inputs and outputs; None if it has another form, or is of other models.
+def ends_as_shown(data: Any, before: ShapedValues, after: ShapedValues) -> SharedEnds:
+    """Return what a certificate states of the inputs and outputs of two models.
 
-    Each output before has one after, and no value is in two pairs.
+    Each output of a model is one of the other model, and so is each input of one of the models.  No value is in two
+    pairs.  Pairs are in the order before.
+
+    Raises
+    ------
+    FormatError
+        The statement has another form, or is about other models.
     """
-    if data is None:
-        by_position = before.outputs.keys() != after.outputs.keys()
-        return EndsAsStated(by_position=by_position).of(before, after)
     if not isinstance(data, dict) or data.keys() != {"inputs", "outputs", "axes"} or not isinstance(data["axes"], dict):
-        return None
-    found = []
-    for key, left, right in (
-        ("inputs", before.inputs, after.inputs),
-        ("outputs", before.outputs, after.outputs),
-    ):
-        pairs = data[key]
-        if not isinstance(pairs, list) or not all(isinstance(p, list) and len(p) == 2 for p in pairs):
-            return None
-        if any(not (isinstance(a, str) and isinstance(b, str) and a in left and b in right) for a, b in pairs):
-            return None
-        if any(len({p[k] for p in pairs}) < len(pairs) for k in (0, 1)):
-            return None
-        found.append(tuple((a, b) for a, b in pairs))
-    unmatched = [side.inputs.keys() - {p[k] for p in found[0]} for k, side in enumerate((before, after))]
-    if len(found[1]) != len(before.outputs) or len(found[1]) != len(after.outputs) or all(unmatched):
-        return None
+        raise FormatError("the certificate does not say which inputs and outputs are one")
+    _check_pairs("input", data["inputs"], before.inputs, after.inputs)
+    _check_pairs("output", data["outputs"], before.outputs, after.outputs)
+    if len(data["inputs"]) < min(len(before.inputs), len(after.inputs)):
+        raise FormatError("the certificate leaves out inputs that both models have")
+    if not len(data["outputs"]) == len(before.outputs) == len(after.outputs):
+        raise FormatError("the certificate leaves out outputs")
     for name, axes in data["axes"].items():
-        ends = [side[name] for side in (before.inputs, before.outputs) if name in side]
-        if not ends or not isinstance(axes, list) or any(type(n) is not int for n in axes):
-            return None
-        if any(sorted(axes) != list(range(t.rank)) for t in ends):
-            return None
-    return SharedEnds(found[0], found[1], {name: tuple(axes) for name, axes in data["axes"].items()})
+        ranks = [side[name].rank for side in (before.inputs, before.outputs) if name in side]
+        if not isinstance(axes, list) or any(type(n) is not int for n in axes):
+            raise FormatError(f"the certificate states no axes of {shown(name)}")
+        if not ranks or name in before.unknown or any(sorted(axes) != list(range(rank)) for rank in ranks):
+            raise FormatError(f"the certificate states axes of {shown(name)} that it does not have")
+    return SharedEnds.of_data(data)
+
+
+def _check_pairs(what: str, pairs: Any, left: Mapping[str, Tensor], right: Mapping[str, Tensor]) -> None:
+    """Raise `FormatError` unless *pairs* are names before and after, each once, in the order before."""
+    if not isinstance(pairs, list) or not all(isinstance(p, list) and len(p) == 2 for p in pairs):
+        raise FormatError(f"the certificate does not say which {what}s are one")
+    if any(not (isinstance(a, str) and isinstance(b, str) and a in left and b in right) for a, b in pairs):
+        raise FormatError(f"the certificate names {what}s that the models do not have")
+    names, others = [a for a, _ in pairs], {b for _, b in pairs}
+    if names != [name for name in left if name in {*names}] or len(others) < len(pairs):
+        raise FormatError(f"the certificate has {what}s twice, or in another order")
 
 
 def matched_names(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -264,8 +264,8 @@ class Verification:
         more: dict[str, Any] = {"point": c.point.dims, "evaluated": c.point.evaluated}
         if self.domain is not None:
             more["domain"] = self.domain.data
-        if self.ends is not None and (stated := self.ends.data):
-            more["ends"] = stated
+        if self.ends is not None:
+            more["ends"] = self.ends.data
         if c.matched:
             more["partial"] = c.matched
         if data := certificate_of_data(*c.values, c.renamed_at):
@@ -274,17 +274,12 @@ class Verification:
 
     def explain(self) -> str:
         """Return the verdicts as text: each output, the witness, and where the models part."""
-        sizes = "" if not self.requires else f" with {', '.join(map(relation, self.requires))},"
-        lines = [f"{self.verdict.name}: {_SENTENCES[self.verdict].format(domain=sizes)}"]
+        lines = [f"{self.verdict.name}: {_sentence(self.verdict, [*map(relation, self.requires)])}"]
         unproved = {name: proof for name, proof in self.proofs.items() if proof.verdict is not Verdict.PROVED}
         lines += [f"  {one_line(name)}: {proof.conclusion}" for name, proof in unproved.items()]
         if self.out_of_time:
             lines.append("  the time limit ended the comparison")
-        lines += [f"  where {text}" for text in (() if self.ends is None else self.ends.texts)]
-        if self.assumed:
-            lines.append(f"  nothing is said of sizes without {', '.join(map(relation, self.assumed))}")
-        if self.laws:
-            lines.append(f"  under the laws: {', '.join(self.laws)}")
+        lines += _conditions(self.ends, [*map(relation, self.assumed)], self.laws)
         if self.formulas:
             lines.append(f"  equal by formula: {', '.join(self.formulas)} (rounding may differ)")
             lines += [f"    {one_line(name)}: {text}" for name, text in self.formula_values.items() if text]
@@ -306,6 +301,24 @@ class Verification:
 
     def __str__(self) -> str:
         return self.explain()
+
+
+def stated_claim(certificate: Mapping[str, Any]) -> str:
+    """Return the claim about two models that a certificate states, as text; `check` has accepted the certificate."""
+    domain, ends = certificate["domain"], SharedEnds.of_data(certificate["ends"])
+    lines = [_sentence(Verdict.PROVED, domain["requires"])]
+    return legible("\n".join(lines + _conditions(ends, domain["assumed"], certificate["laws"])))
+
+
+def _sentence(verdict: Verdict, requires: Sequence[str]) -> str:
+    return _SENTENCES[verdict].format(domain=f" with {', '.join(requires)}," if requires else "")
+
+
+def _conditions(ends: SharedEnds | None, assumed: Sequence[str], laws: Sequence[str]) -> list[str]:
+    """Return lines that say under which conditions a claim holds: how both models' values are paired is one."""
+    lines = [f"  where {text}" for text in (() if ends is None else ends.texts)]
+    lines += [f"  nothing is said of sizes without {', '.join(assumed)}"] if assumed else []
+    return lines + ([f"  under the laws: {', '.join(laws)}"] if laws else [])
 
 
 def _text(value: Any) -> str:

@@ -303,19 +303,23 @@ def check_models(
     FormatError
         A file is no model.
     """
-    before, after = (with_handles(_read(m) if isinstance(m, str | os.PathLike) else m) for m in (before, after))
-    stated = certificate.get("ends") if isinstance(certificate, dict) else None
-    if (ends := ends_as_shown(stated, before, after)) is None:
-        return "the certificate does not say which inputs and outputs of these models are one"
-    joint = joint_models(before, after, ends)
-    left, right = joint.left, joint.right
+    models = [with_handles(_read(m) if isinstance(m, str | os.PathLike) else m) for m in (before, after)]
     try:
-        data = certificate.get("data", [])
-        right, reason = with_data_as_shown(data, left, right)
+        return _refusal_of_models(certificate, *models)
     except SymlayoutError as error:
         return str(error).splitlines()[0]
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
         return f"the certificate has another form: {type(error).__name__}"
+
+
+def _refusal_of_models(certificate: Any, before: ShapedValues, after: ShapedValues) -> str:
+    """Return why *certificate* does not prove that models are one; an empty text if it does (see `check_models`).
+
+    What it states is read before its form is known, so another form raises errors.
+    """
+    joint = joint_models(before, after, ends_as_shown(certificate["ends"], before, after))
+    left = joint.left
+    right, reason = with_data_as_shown(certificate.get("data", []), left, joint.right)
     if reason:
         return reason
     here = facts_of(left)
@@ -329,7 +333,7 @@ def check_models(
         return reason
     partial = tuple(_partial_of(side, before.outputs) for side in (left, right))
     matched = certificate.get("partial", {})
-    if not isinstance(matched, dict) or matched.keys() != partial[1].keys() or not {*matched.values()} <= {*partial[0]}:
+    if matched.keys() != partial[1].keys() or not {*matched.values()} <= {*partial[0]}:
         return "the certificate does not say which values before those after are that are not valid for all elements"
     left, right = ({name: side[name] for name in before.outputs} for side in (left, right))
     left, right = with_matched(left, right, partial, matched)

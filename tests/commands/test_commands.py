@@ -18,6 +18,7 @@ from symlayout.budgets import limits
 from symlayout.commands import (
     bench,
     cache,
+    check,
     completion,
     doctor,
     emit,
@@ -44,6 +45,7 @@ _MODEL = Path(__file__).parents[2] / "examples" / "models" / "pixel_unshuffle.on
 MODULES = (
     bench,
     cache,
+    check,
     completion,
     doctor,
     emit,

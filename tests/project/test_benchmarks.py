@@ -27,11 +27,11 @@ from benchmarks.plot import plot
 from benchmarks.report import Run, as_json, as_markdown
 from benchmarks.results import Kept, ResumeError, as_data
 from benchmarks.states import clock
-from symlayout.commands import timing
+from symlayout.commands.peers import timing
 from symlayout.commands.peers.arrays import numpy
 from symlayout.commands.peers.program import Chain, UnsupportedError, output_shape, trace
 from symlayout.commands.peers.task import Task, agrees
-from symlayout.commands.timing import ContenderGoneError, Sampler, Spread, ratios, repeatedly, take_turns
+from symlayout.commands.peers.timing import ContenderGoneError, Sampler, Spread, ratios, repeatedly, take_turns
 from symlayout_codegen.jit.instruction_set import NATIVE
 
 CHAINS: list[tuple[Chain, tuple[int, ...]]] = [

@@ -294,6 +294,13 @@ SCHEMAS: dict[str, Schema] = {
             "explanation": _is("string", "the verdicts as text"),
         }
     ),
+    "check": _object(
+        {
+            "proved": _is("boolean", "whether the certificate proves the claim"),
+            "claim": _is("string", "the claim that is proved; empty if none is"),
+            "reason": _is("string", "why the certificate is no proof; empty if it is one"),
+        }
+    ),
     "emit": _object(
         {
             "folder": _is("string", "the folder of the files"),

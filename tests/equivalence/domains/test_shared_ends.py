@@ -135,3 +135,86 @@ def test_the_command_takes_names_and_layouts(tmp_path: Path) -> None:
     layouts = ["--layout", "image=NHWC:NCHW", "--layout", "mask=NHWC:NCHW"]
     assert main(["verify", *files, *names, *layouts]) == 0
     assert main(["verify", *files, "--match", "image"]) == 4
+
+
+def twins(folder: Path, name: str, *outputs: str) -> Path:
+    """Write a model with two inputs; *outputs* are the names of their sum's ReLU and of its sigmoid."""
+    nodes = [node("Sub", "a, b", "s"), node("Relu", "s", outputs[0]), node("Sigmoid", "s", outputs[1])]
+    path = folder / f"{name}.onnx"
+    path.write_bytes(model(nodes, [value_info(x, ("N", "N")) for x in "ab"], outputs))
+    return path
+
+
+def test_a_certificate_says_which_outputs_are_one_and_holds_for_no_others(tmp_path: Path) -> None:
+    """By position, output r before is q after: by name, the models differ."""
+    before, after = twins(tmp_path, "before", "r", "q"), twins(tmp_path, "after", "q", "r")
+    assert sl.verify(before, after).verdict is REFUTED
+    found = sl.verify(before, after, by_position=True)
+    assert "output r before is q after" in found.explain()
+    certificate = json.loads(json.dumps(found.certificate))
+    assert sl.check(certificate, before=before, after=after)
+    ends = certificate["ends"]
+    for change in (
+        {"outputs": [["r", "r"], ["q", "q"]]},
+        {"outputs": [["q", "r"], ["r", "q"]]},
+        {"outputs": [["r", "q"]]},
+        {"outputs": [["r", "q"], ["q", "q"]]},
+        {"outputs": "rq"},
+        {"outputs": [["r", "q"], ["q", 3]]},
+        {"inputs": [["a", "b"], ["b", "a"]]},
+        {"inputs": [["b", "b"], ["a", "a"]]},
+        {"inputs": [["a", "a"]]},
+        {"axes": {"a": [1, 0]}},
+        {"axes": {"q": [1, 0]}},
+        {"axes": {"a": [0]}},
+        {"axes": {"a": [0.0, 1.0]}},
+        {"axes": {"s": [0, 1]}},
+    ):
+        altered = sealed({**certificate, "ends": {**ends, **change}})
+        assert not sl.check(altered, before=before, after=after), change
+    assert not sl.check({**certificate, "ends": ends | {"axes": {"a": [0, 1]}}}, before=before, after=after)  # unsealed
+    others: tuple[Any, ...] = (None, [], {}, {**ends, "more": 1})
+    for shown in others:
+        assert not sl.check(sealed({**certificate, "ends": shown}), before=before, after=after)
+    without = {key: value for key, value in certificate.items() if key != "ends"}
+    assert not sl.check(sealed(without), before=before, after=after)
+
+
+def test_a_certificate_of_crossed_inputs_does_not_prove_the_claim_about_straight_outputs(tmp_path: Path) -> None:
+    nodes = [node("Relu", "a", "r"), node("Relu", "b", "q")]
+    path = tmp_path / "m.onnx"
+    path.write_bytes(model(nodes, [value_info(x, ("N",)) for x in "ab"], "rq"))
+    straight = sl.verify(path, path).certificate
+    crossed = sl.verify(path, path, match={"a": "b", "b": "a", "r": "q", "q": "r"}).certificate
+    assert straight is not None
+    assert crossed is not None
+    for one, other in ((straight, crossed), (crossed, straight)):
+        assert sl.check(one, before=path, after=path)
+        for part in ("inputs", "outputs"):
+            altered = sealed({**one, "ends": {**one["ends"], part: other["ends"][part]}})
+            assert not sl.check(altered, before=path, after=path)
+
+
+def test_the_command_check_says_what_a_certificate_claims(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = str(nhwc(tmp_path)), str(nchw(tmp_path))
+    proof = tmp_path / "proof.json"
+    options = [f"--match={name}={other}" for name, other in MATCH.items()]
+    options += [f"--layout={name}={text}" for name, text in LAYOUT.items()]
+    assert main(["verify", *files, *options, "--certificate", str(proof)]) == 0
+    said = capsys.readouterr().out
+    assert main(["check", str(proof), *files]) == 0
+    claim = capsys.readouterr().out
+    assert claim.splitlines() == [line for line in said.splitlines() if not line.startswith("  certificate: ")]
+    assert "input image before is x after" in claim
+    assert "axes [0, 2, 3, 1] of mask before" not in claim
+    assert "axes [0, 3, 1, 2] of mask before are its axes after" in claim
+    certificate = json.loads(proof.read_text())
+    certificate["ends"]["axes"]["image"] = [0, 3, 2, 1]
+    proof.write_text(json.dumps(sealed(certificate)))
+    assert main(["check", str(proof), *files]) == 3
+    assert capsys.readouterr().out.startswith("REFUSED: ")
+    proof.write_text("[" * 100_000)
+    assert main(["check", str(proof), *files]) == 4
+    assert main(["check", str(tmp_path / "none.json"), *files]) == 4
+    assert main(["verify", files[0], str(nchw(tmp_path, turned=True)), *options, "--certificate", str(proof)]) == 1
+    assert "no certificate was written" in capsys.readouterr().out
