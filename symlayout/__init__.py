@@ -65,8 +65,11 @@ if TYPE_CHECKING:
     from symlayout.inverses.find_inverse import Inverse, inverse
     from symlayout.inverses.properties import Finding, is_identity, is_injective, is_surjective, reads_all
     from symlayout.inverses.scatter_map import transform_layout
+    from symlayout.layouts.access import bank_conflicts, coalescing
+    from symlayout.layouts.answers import Answer
     from symlayout.layouts.strided_layout import Layout, layout
     from symlayout.layouts.swizzle import ComposedLayout, Swizzle, swizzle
+    from symlayout.layouts.vector_width import vector_width
     from symlayout.maps.adjoint_map import Adjoint, adjoint
     from symlayout.maps.box_image import Image
     from symlayout.maps.composed_map import IndexMap
@@ -96,6 +99,9 @@ _LATER = {  # imported when first asked for, by the room and the module
     "transform_layout": "inverses.scatter_map",
     **dict.fromkeys(("Finding", "is_identity", "is_injective", "is_surjective", "reads_all"), "inverses.properties"),
     **dict.fromkeys(("Layout", "layout"), "layouts.strided_layout"),
+    **dict.fromkeys(("bank_conflicts", "coalescing"), "layouts.access"),
+    "Answer": "layouts.answers",
+    "vector_width": "layouts.vector_width",
     **dict.fromkeys(("ComposedLayout", "Swizzle", "swizzle"), "layouts.swizzle"),
     **dict.fromkeys(("Adjoint", "adjoint"), "maps.adjoint_map"),
     "Image": "maps.box_image",
@@ -118,6 +124,7 @@ _LATER = {  # imported when first asked for, by the room and the module
 
 __all__ = [
     "Adjoint",
+    "Answer",
     "ArrayError",
     "Body",
     "CompilerError",
@@ -158,10 +165,12 @@ __all__ = [
     "as_strided",
     "assert_same_model",
     "assume",
+    "bank_conflicts",
     "batch_to_space",
     "broadcast_to",
     "channel_shuffle",
     "check",
+    "coalescing",
     "compile",
     "computation",
     "compute",
@@ -220,6 +229,7 @@ __all__ = [
     "transpose",
     "unpack",
     "update_slice",
+    "vector_width",
     "verify",
     "window",
 ]
