@@ -57,6 +57,10 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "an axis that is not there": (lambda: attributes.copied_axes("a", [1, 0], 1), "bad_axis"),
     "a rank": (lambda: require_rank("Op", sl.tensor("N"), 2, 2), "rank"),
     "a number beyond the element type": (lambda: sl.onnx.clip(sl.tensor("N", "int8"), 300), "attr_dtype"),
+    "kernels of another rank": (
+        lambda: sl.onnx.conv_transpose(sl.tensor("N, 2, 8, 8"), sl.tensor("2, 3, 3"), output_shape=[9, 9]),
+        "rank",
+    ),
     "no tensors": (lambda: require_tensors("Op", []), "length_mismatch"),
     "bounds of two lengths": (lambda: sliced(sl.tensor("N"), [0], [1, 2], None, None), "length_mismatch"),
 }

@@ -197,6 +197,7 @@ def transposed_conv(
     *beyond* says whether a result may reach a stride or more beyond the last kernel; else such sizes are left out.
     """
     rank = X.rank - 2
+    require_rank("the kernel", W, X.rank, X.rank)
     W = of_kernel_shape(W, kernel_shape)
     given = spatial_of(rank, "NOTSET", dilations, None, strides)
     mode = attributes.choice("auto_pad", auto_pad or "NOTSET", _AUTO)

@@ -66,6 +66,8 @@ def test_onnxruntime_reads_the_largest_end_as_none(monkeypatch: pytest.MonkeyPat
     [
         ("RNN", "layer", 14, {"hidden_size": 4, "clip": 0.5}, False),
         ("RNN", "layer", 14, {"hidden_size": 4}, True),
+        ("Hardmax", [FLOATS], 12, {}, False),
+        ("Hardmax", [FLOATS], 13, {}, True),
         ("Clip", [FLOATS], 13, {}, False),
         ("Clip", [FLOATS, np.float32(0)], 13, {}, False),
         ("Clip", [FLOATS, None, np.float32(1)], 13, {}, False),
@@ -74,7 +76,7 @@ def test_onnxruntime_reads_the_largest_end_as_none(monkeypatch: pytest.MonkeyPat
         ("Clip", [FLOATS], 6, {"min": 0.0, "max": 1.0}, True),
     ],
 )
-def test_the_reference_evaluator_is_excused_from_limits_that_it_leaves_out(
+def test_the_reference_evaluator_is_excused_from_what_it_leaves_out(
     op: str, inputs: Any, version: int, attributes: dict[str, Any], judges: bool
 ) -> None:
     if inputs == "layer":
