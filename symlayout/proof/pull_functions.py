@@ -278,12 +278,14 @@ def moved(t: Tensor, views: Mapping[str, Tensor], batch: int, fills: Fills | Non
     made: dict[int, Tensor] = {}
     lifted: set[int] = set()  # leaves that give only an extent stay as they are
     for node in t.nodes():
-        longer = tuple(id(x) in lifted for x in node.inputs)
-        if any(longer) or (node.declared is None and node.key in views):
-            lifted.add(id(node))
-        if node.declared is None:
+        if node.declared is None:  # a computed leaf may read what *t* is made of, and stays as it is
+            if node.key in views:
+                lifted.add(id(node))
             made[id(node)] = views.get(node.key, node)
             continue
+        longer = tuple(id(x) in lifted for x in node.inputs)
+        if any(longer):
+            lifted.add(id(node))
         again = node.again
         assert isinstance(again, Application)
         declaration = _Lifted(again.declaration, extra, longer) if extra and any(longer) else again.declaration

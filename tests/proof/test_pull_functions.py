@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import symlayout as sl
-from symlayout.proof.pull_functions import pulled
+from symlayout.compute.elementwise import broadcast_jointly
+from symlayout.proof.pull_functions import moved, pulled
 
 x = sl.tensor("N>=2, H>=2", name="x")
 y = sl.tensor("N>=2, H>=2", name="y")
@@ -118,3 +119,14 @@ def test_a_product_whose_bias_gives_only_its_extents_has_a_certificate_as_rows()
     assert sl.prove_equal(
         left, sl.reshape(o.add(o.mat_mul(sl.reshape(t, (n * s, k)), w), o.neg(b)), (n, s, m))
     ).verdict is (sl.Verdict.REFUTED)
+
+
+def test_a_computed_leaf_that_reads_what_is_moved_stays_as_it_is() -> None:
+    """It gives only an extent, and has no further axes where the values do."""
+    whole = sl.tensor("N, 4", name="whole")
+    chosen = sl.compute(sl.Body("first", lambda a, axes: a[..., 0], over=True), [whole], batch=1)
+    turned = sl.flip(chosen)
+    t = broadcast_jointly([sl.expand_dims(turned, 1), sl.expand_dims(o.relu(turned), 1)], 0)
+    made = moved(t, {chosen.key: whole}, 1)
+    assert [str(n) for n in made.shape] == ["N", "1", "4"]
+    assert str(made.index_map) == "(i0, i1, i2) -> whole(N - i0 - 1, i2)"
