@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from symlayout.compute import along_axis, reductions
+from symlayout.compute.demands import demanding
 from symlayout.errors import ShapeError
 from symlayout.frontends import attributes
 from symlayout.frontends.onnx import indexing
@@ -18,6 +19,9 @@ from symlayout.frontends.onnx.operator import as_tensor, known, known_number, op
 from symlayout.frontends.onnx.types import cast_to, dequantize_linear
 from symlayout.frontends.openvino.along_axes import cum_sum as summed
 from symlayout.frontends.rank import require_rank
+from symlayout.frontends.registry import NotDeclaredError
+from symlayout.ops.concatenate import stack
+from symlayout.ops.take import take
 from symlayout.tensors.chain import Tensor
 
 _KINDS = "rank, bad_axis, attr_dtype"
@@ -31,6 +35,8 @@ _ABOUT = {
     "output_type": "The element type of the positions, by NumPy's name.",
     "reverse": "Whether to begin at the end.",
 }
+
+_MOST_SEGMENTS = 1 << 12
 
 ROWS: dict[str, tuple[Callable[..., Any], bool]] = {
     "MEAN": (reductions.mean, False),
@@ -61,6 +67,42 @@ def _registered(name: str, function: Callable[..., Any], exact: bool) -> Callabl
 
 
 globals().update({name.lower(): _registered(name, *row) for name, row in ROWS.items()})
+
+
+def members(segment_ids: Any, num_segments: Any) -> list[list[int]]:
+    """Return the places of each segment, in order.
+
+    Raises
+    ------
+    ShapeError
+        ``attr_dtype`` if they are no vector of constants, ``attr_range`` for an id that is no segment's: TensorFlow
+        leaves an id below 0 out.
+    """
+    ids, count = known("segment_ids", segment_ids), int(known_number("num_segments", num_segments))
+    if ids.ndim != 1 or ids.dtype.kind not in "iu":
+        raise ShapeError(f"segment_ids are integers of rank 1, not {ids.dtype} of rank {ids.ndim}", "attr_dtype")
+    if count < 0 or count > _MOST_SEGMENTS or any(n >= count for n in ids.tolist()):
+        raise ShapeError(f"there are {count} segments, one is called {max(ids.tolist(), default=0)}", "attr_range")
+    return [[place for place, n in enumerate(ids.tolist()) if n == k] for k in range(count)]
+
+
+@operator(
+    "tflite:UNSORTED_SEGMENT_PROD", example=("3, C", "segment_ids=[0, 1, 0], num_segments=2", "(2, C)"),
+    kinds=f"{_KINDS}, attr_range, size_mismatch",
+    about={"segment_ids": "The segment of each index of the first axis: constants.", "num_segments": "Their number."},
+)  # fmt: skip
+def unsorted_segment_prod(data: Tensor, segment_ids: Any, num_segments: Any) -> Tensor:
+    """Return the products of the slices along the first axis that have one segment; none of them give ones."""
+    require_rank("UNSORTED_SEGMENT_PROD", data, 1)
+    given = known("segment_ids", segment_ids).reshape(-1)
+    data = demanding(data, "there are {} slices, {} have a segment", [(data.shape[0], given.size)])
+    parts = []
+    for places in members(segment_ids, num_segments):
+        slices = take(data, np.array(places, np.int64), 0)
+        parts.append(reductions.reduced(slices, [0], reductions.product, keepdims=False))
+    if not parts:
+        raise NotDeclaredError("UNSORTED_SEGMENT_PROD without segments")
+    return stack(parts, 0)
 
 
 @operator("tflite:SOFTMAX", example=("N, C", "beta=1.0", "(N, C)"), kinds=_KINDS, about=_ABOUT)

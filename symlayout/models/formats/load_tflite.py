@@ -15,6 +15,7 @@ import numpy as np
 from symlayout import frontends
 from symlayout.deadlines import check_time
 from symlayout.errors import FormatError, shortened
+from symlayout.frontends.tflite.along_axes import members
 from symlayout.models.apply_node import identifier
 from symlayout.models.arithmetic.shape_arithmetic import exact_target, required, settled
 from symlayout.models.evaluate_graph import Evaluation
@@ -244,9 +245,33 @@ def _declared(
         ends = evaluation.ends_of_range(inputs)
         if ends is not None and evaluation.counts_up(ends):
             return [evaluation.range_of(inputs, ends)]
+    elif (
+        operator.name == "UNSORTED_SEGMENT_PROD" and (made := _products_of_sizes(evaluation, inputs, node)) is not None
+    ):
+        return made
     numbers, kept, arithmetic = _in_onnx(operator, node, inputs, to)
     node = replace(node, attributes=attributes, arithmetic=arithmetic)
     return node_values(evaluation, node, inputs, numbers, kept)
+
+
+def _products_of_sizes(
+    evaluation: TFLiteEvaluation, inputs: list[Value | None], node: FormatNode
+) -> list[Value] | None:
+    """Return the products of the sizes of each segment, as converters write a reshape; None for other numbers."""
+    if len(inputs) != 3 or not evaluation.is_shape_node("ReduceProd", inputs):
+        return None
+    data, ids, count = inputs
+    if not all(isinstance(v, np.ndarray) and v.dtype != object for v in (ids, count)):
+        return None
+    if not isinstance(data, np.ndarray) or not isinstance(ids, np.ndarray) or data.ndim != 1 or ids.shape != data.shape:
+        return None
+    found: list[Value] = []
+    for places in members(ids, count):
+        made = evaluation.shape_values("ReduceProd", [data[places]], {"keepdims": 0}, node.where)
+        if made is None:
+            return None
+        found += made
+    return evaluation.shape_values("tflite:PACK", found, {}, node.where) if found else None
 
 
 def _in_onnx(

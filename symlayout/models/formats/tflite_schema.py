@@ -193,6 +193,7 @@ BUILTINS: dict[int, Builtin] = {
     140: Builtin("REDUCE_ALL", 27, _KEEP),
     150: Builtin("GELU", 116, (_flag("approximate", 0),)),
     152: Builtin("RELU_0_TO_1"),
+    153: Builtin("UNSORTED_SEGMENT_PROD"),
     158: Builtin("SIGN"),
 }
 

@@ -187,6 +187,9 @@ CASES: dict[str, Case] = {
     "ARG_MAX": _of("ARG_MAX", (N, 5), [_i("a", 1)], [T("y", (N,), I32)], options={"output_type": I32}, sizes=[(2, 5)]),
     "ARG_MIN": _of("ARG_MIN", (N, 5), [_i("a", 1)], [T("y", (N,), I64)], options={"output_type": I64}, sizes=[(2, 5)]),
     "TOPK_V2": _of("TOPK_V2", (2, 5), [_i("k", 3)], [T("y", (2, 3)), T("z", (2, 3), I32)]),
+    "UNSORTED_SEGMENT_PROD": _of(
+        "UNSORTED_SEGMENT_PROD", (4, 3), [_i("s", [1, 0, 1, 3]), _i("n", 4)], (4, 3), order="x s n"
+    ),
     "DEQUANTIZE": _of("DEQUANTIZE", T("x", (2, 3), np.int8, None, [0.5], [3]), [], (2, 3), low=-100, high=100),
     "RESHAPE": _of("RESHAPE", (N, 6), [_i("s", [-1, 2, 3])], (N, 2, 3), sizes=[(4, 6)]),
     "TRANSPOSE": _of("TRANSPOSE", (N, N, 3), [_i("p", [2, 0, 1])], (3, N, N), sizes=[(2, 4, 3)]),

@@ -315,3 +315,18 @@ def test_a_remainder_of_floats_is_opaque(tmp_path: Path) -> None:
     (y,) = sl.read_model(write(tmp_path, tensors, [Op("FLOOR_MOD", "a c", "y")], inputs="a c")).outputs.values()
     assert y.body is not None
     assert y.body.function is None
+
+
+def test_products_of_sizes_of_segments_are_expressions(tmp_path: Path) -> None:
+    """As converters write the reshape before a product over several axes."""
+    tensors = [
+        T("x", (None, None, 2, 8)), T("s", (4,), np.int32), const("ids", [0, 1, 2, 2], np.int32),
+        const("n", 3, np.int32), T("t", (3,), np.int32), T("y", (None, None, 16)),
+    ]  # fmt: skip
+    operators = [
+        Op("SHAPE", "x", "s", {"out_type": np.int32}),
+        Op("UNSORTED_SEGMENT_PROD", "s ids n", "t"),
+        Op("RESHAPE", "x t", "y"),
+    ]
+    (y,) = sl.read_model(write(tmp_path, tensors, operators)).outputs.values()
+    assert [str(n) for n in y.shape] == ["x.0", "x.1", "16"]
