@@ -14,6 +14,7 @@ from symlayout import frontends
 from symlayout.algebra.facts import Facts
 from symlayout.deadlines import check_time
 from symlayout.errors import FormatError, ShapeError, SymlayoutError, shortened
+from symlayout.frontends.onnx.operator import known_number
 from symlayout.frontends.registry import is_attribute_error
 from symlayout.language.grammar_trees import Tree
 from symlayout.language.parse import evaluate, names_of, parse_shape
@@ -257,7 +258,7 @@ class OnnxEvaluation(Evaluation):
         if not isinstance(shape, np.ndarray) or not any(hasattr(n, "free_symbols") for n in shape.reshape(-1)):
             return None
         value = self._attributes(node).get("value", np.zeros(1, np.float32))
-        return self.declared(["onnx:Expand"], [np.asarray(value).reshape(()), shape], {}, str(node))
+        return self.declared(["onnx:Expand"], [np.asarray(known_number("value", value)), shape], {}, str(node))
 
     def _attributes(self, node: ModelNode, *, raw: bool = False) -> dict[str, Any]:
         found: dict[str, Any] = onnx_values.attributes(node.source)

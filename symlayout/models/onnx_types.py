@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from onnx import TypeProto
 
 _MAX_DATA = 4096  # elements of a constant that the inference may read
+_LAST = 1 << 31
 
 
 def output_types(
@@ -97,13 +98,14 @@ def _inferred_of(
     """Return the types of the outputs, with number *unknown* for element types that are not known.
 
     The package is not told how long an operand of one axis is that is longer than any shape: it would make so many
-    unknown extents.
+    unknown extents.  Nor is it asked about a node with a number beyond 32 bits: it cuts such an axis off to one that it
+    does not check, and the process ends.
     """
     import onnx
     from onnx import helper, numpy_helper, shape_inference
 
     schema = package_schema(node.op_type, node.version, node.domain)
-    if schema is None or schema.deprecated:
+    if schema is None or schema.deprecated or any(not -_LAST <= a.i < _LAST for a in node.source.attribute):
         return {}
     types: dict[str, TypeProto] = {}
     data = {}
@@ -195,6 +197,11 @@ _RANKS = {
 """The rank of the results of operations, whatever their operands are."""
 
 
+def _has_rank(operands: Sequence[Tensor | None], rank: int) -> bool:
+    """Return whether the operands are there and have this rank."""
+    return bool(operands) and all(t is not None and t.rank == rank for t in operands)
+
+
 def _refined(
     node: ModelNode, operands: Sequence[Tensor | None], found: list[OutputType | None]
 ) -> list[OutputType | None]:
@@ -215,7 +222,7 @@ def _refined(
             o if o is None else OutputType(o.dtype, size if k == 2 and first.rank == 1 else (UnknownExtent(0, size),))
             for k, o in enumerate(found)
         ]
-    if node.op_type == "NonMaxSuppression" and first.rank == 3 and len(operands) > 1 and operands[1] is not None:
+    if node.op_type == "NonMaxSuppression" and first.rank == 3 and _has_rank(operands[1:2], 3):
         most = (SameAs(1, 0), SameAs(1, 1), SameAs(0, 1))
         return [OutputType(o.dtype, (UnknownExtent(0, most), 3)) if o else None for o in found]
     return found

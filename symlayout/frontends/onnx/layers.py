@@ -18,7 +18,7 @@ from symlayout.compute.whole import class_loss, where_elements, whole
 from symlayout.errors import LEFT_OUT, ShapeError
 from symlayout.frontends import attributes
 from symlayout.frontends.onnx.element_types import of_number
-from symlayout.frontends.onnx.operator import AT_LEAST_1, is_known, known, operator
+from symlayout.frontends.onnx.operator import AT_LEAST_1, is_known, known_number, operator
 from symlayout.frontends.onnx.shape_values import dims_of
 from symlayout.frontends.rank import require_rank, require_shape
 from symlayout.ops.broadcast import broadcast_to
@@ -175,11 +175,14 @@ def dropout(
     for name, x in (("ratio", ratio), ("training_mode", training_mode)):
         if isinstance(x, Tensor):
             require_rank(name, x, 0, 0)
-    trains = training_mode is not None and not (is_known(training_mode) and not known("t", training_mode).any())
+    trains = training_mode is not None and not (
+        is_known(training_mode) and not known_number("training_mode", training_mode)
+    )
     is_open = ratio is not None and not is_known(ratio)
-    if ratio is not None and not is_open and not (0 <= known("ratio", ratio) < 1).all():
-        raise ShapeError(f"ratio {known('ratio', ratio)} is not from 0 to 1", "attr_range")
-    none = ratio is not None and not is_open and not known("ratio", ratio).any()
+    part = None if ratio is None or is_open else known_number("ratio", ratio)
+    if part is not None and not 0 <= part < 1:
+        raise ShapeError(f"ratio {part} is not from 0 to 1", "attr_range")
+    none = part is not None and not part
     if trains and not none:
         xs = [x for x in (data, ratio, training_mode) if isinstance(x, Tensor)]
         drops = partial(whole, "dropout", xs, data.shape, random=True, total=not is_open)  # a ratio may be outside

@@ -8,6 +8,7 @@ from typing import Any
 
 from symlayout.compute import reductions
 from symlayout.compute.along_axis import arg_extreme
+from symlayout.errors import ShapeError
 from symlayout.frontends import attributes
 from symlayout.frontends.onnx.operator import known, operator, snake_case
 from symlayout.frontends.rank import require_rank
@@ -34,6 +35,8 @@ def _reduce(
 ) -> Tensor:
     rank = data.rank
     listed = [] if axes is None else known("axes", axes).tolist() if hasattr(axes, "shape") else axes
+    if isinstance(listed, int):
+        raise ShapeError(f"axes is {listed}, it has to be a list", "attr_dtype")
     along = attributes.axes("axes", listed, rank) if listed != [] else []
     if len(along) < len(listed):
         raise NotDeclaredError(f"axes is {listed}, which repeats an axis", "bad_axis")

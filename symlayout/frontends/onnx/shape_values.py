@@ -42,6 +42,20 @@ def dims_of(name: str, value: Any) -> list[Any]:
     return attributes.fill(name, [None] * count if numbers is None else attributes.listed(name, numbers), 0)
 
 
+def dim_of(name: str, value: Any) -> Any:
+    """Return the only extent that an input has, as `dims_of` does.
+
+    Raises
+    ------
+    ShapeError
+        ``attr_dtype`` if it has none or several, and as for `dims_of`.
+    """
+    dims = dims_of(name, value)
+    if len(dims) != 1:
+        raise ShapeError(f"{name} is one number, got {len(dims)}", "attr_dtype")
+    return dims[0]
+
+
 _CONSTANT = {key: "The value, as the standard spells it." for key in ("value", "sparse_value")} | {
     f"value_{kind}": "The value." for kind in ("float", "floats", "int", "ints", "string", "strings")
 }
@@ -109,7 +123,7 @@ def size(data: Tensor) -> Tensor:
 )
 def constant_of_shape(input: Tensor | Any, value: Any = None) -> Tensor:
     """Return a tensor whose elements are one value."""
-    element = np.zeros((), np.float32) if value is None else np.asarray(value).reshape(())
+    element = np.zeros((), np.float32) if value is None else np.asarray(known_number("value", value))
     return broadcast_to(known_constant(element), dims_of("input", input))
 
 

@@ -11,8 +11,8 @@ from symlayout.compute.whole import cosine_window, fourier, mel_weights, room_of
 from symlayout.errors import LEFT_OUT, ShapeError
 from symlayout.frontends import attributes
 from symlayout.frontends.onnx.element_types import of_number
-from symlayout.frontends.onnx.operator import as_tensor, is_known, known, operator
-from symlayout.frontends.onnx.shape_values import dims_of
+from symlayout.frontends.onnx.operator import as_tensor, is_known, known_number, operator
+from symlayout.frontends.onnx.shape_values import dim_of, dims_of
 from symlayout.frontends.rank import require_rank, require_shape
 from symlayout.frontends.registry import NotDeclaredError
 from symlayout.tensors.chain import Tensor
@@ -25,11 +25,13 @@ _SIGNAL = {
 }
 
 
-@operator("DFT", "DFT-17", example=("N, 16, 1", "onesided=1", "(N, 9, 2)"), kinds="rank, bad_axis", about=_SIGNAL)
+@operator(
+    "DFT", "DFT-17", example=("N, 16, 1", "onesided=1", "(N, 9, 2)"), kinds="rank, bad_axis, attr_dtype", about=_SIGNAL
+)
 def dft(input: Tensor, dft_length: Any = None, axis: Any = None, inverse: Any = 0, onesided: Any = 0) -> Tensor:
     """Return the discrete Fourier transform along *axis*; the last axis has real and imaginary parts."""
     rank = require_rank("DFT", input, 2)
-    number = -2 if axis is None else int(known("axis", axis).reshape(-1)[0])
+    number = -2 if axis is None else int(known_number("axis", axis))
     (along,) = attributes.axes("axis", number, rank)
     back, half = attributes.flag("inverse", inverse), attributes.flag("onesided", onesided)
     if along == rank - 1:
@@ -42,7 +44,7 @@ def dft(input: Tensor, dft_length: Any = None, axis: Any = None, inverse: Any = 
         if parts == 2:
             raise NotDeclaredError("half of the transform of complex numbers, which determines it for real ones only")
         input = demanding(input, "{} parts of a number, not {}", [(parts, 1)], kind=LEFT_OUT)
-    n = input.shape[along] if dft_length is None else dims_of("dft_length", dft_length)[0]
+    n = input.shape[along] if dft_length is None else dim_of("dft_length", dft_length)
     if back and half and dft_length is None:
         n = 2 * (n - 1)
     some = [(n, 1), (input.shape[along], 1)]
@@ -59,7 +61,7 @@ def dft(input: Tensor, dft_length: Any = None, axis: Any = None, inverse: Any = 
 @operator(
     "STFT",
     example=("N, 128, 1", "frame_step=8, frame_length=16", "(N, 15, 9, 2)"),
-    kinds="rank",
+    kinds="rank, attr_dtype",
     about=_SIGNAL | {"frame_step": "How far frames are apart.", "frame_length": "The extent of a frame."},
 )
 def stft(
@@ -67,8 +69,8 @@ def stft(
 ) -> Tensor:
     """Return the Fourier transforms of frames of a signal."""
     require_rank("STFT", signal, 2, 3)
-    step = dims_of("frame_step", frame_step)[0]
-    length = dims_of("frame_length", frame_length)[0] if frame_length is not None else None
+    step = dim_of("frame_step", frame_step)
+    length = dim_of("frame_length", frame_length) if frame_length is not None else None
     if length is None:
         length = signal.shape[1] if window is None else window.shape[0]
     if window is not None:
@@ -93,8 +95,15 @@ _WINDOW = {
 }
 
 
+def _numbers(output_datatype: Any) -> np.dtype[Any]:
+    """Return the element type of this number, which has to be one of numbers."""
+    if (dtype := of_number("output_datatype", output_datatype)) is None:
+        raise ShapeError(f"output_datatype is {output_datatype}, which is no type of numbers", "attr_dtype")
+    return dtype
+
+
 def _window(kind: str, size: Any, periodic: Any, output_datatype: Any) -> Tensor:
-    dtype, shape = of_number("output_datatype", output_datatype), dims_of("size", size)
+    dtype, shape = _numbers(output_datatype), dims_of("size", size)
     given = [("kind", kind), ("periodic", attributes.flag("periodic", periodic)), ("to", dtype)]
     return whole("cosine_window", [room_of(shape)], shape, function=cosine_window, attributes=given, dtype=dtype)
 
@@ -146,10 +155,17 @@ def mel_weight_matrix(
     output_datatype: Any = 1,
 ) -> Tensor:
     """Return the matrix that takes a spectrum to the mel scale."""
-    dtype = of_number("output_datatype", output_datatype)
-    (bins,) = dims_of("num_mel_bins", num_mel_bins)
-    (rows,) = dims_of("rows", dft_length)  # a new dim if the length is read at run time
+    dtype = _numbers(output_datatype)
+    bins = dim_of("num_mel_bins", num_mel_bins)
+    rows = dim_of("rows", dft_length)  # a new dim if the length is read at run time
     rows = rows // 2 + 1 if is_known(dft_length) else rows
-    given = (num_mel_bins, dft_length, sample_rate, lower_edge_hertz, upper_edge_hertz)
-    xs = [as_tensor("MelWeightMatrix", "input", np.asarray(v) if is_known(v) else v) for v in given]
+    given = {
+        "num_mel_bins": num_mel_bins,
+        "dft_length": dft_length,
+        "sample_rate": sample_rate,
+        "lower_edge_hertz": lower_edge_hertz,
+        "upper_edge_hertz": upper_edge_hertz,
+    }
+    numbers = {name: np.asarray(known_number(name, v)) if is_known(v) else v for name, v in given.items()}
+    xs = [as_tensor("MelWeightMatrix", name, v) for name, v in numbers.items()]
     return whole("mel_weights", xs, (rows, bins), function=mel_weights, attributes=[("to", dtype)], dtype=dtype)

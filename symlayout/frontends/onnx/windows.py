@@ -313,8 +313,13 @@ def lp_pool(
 
 
 def _exponent(p: Any) -> int:
-    """Return the exponent of a norm; the standard does not say what others than 1 and more mean."""
-    if (found := python.index(p)) < 1:
+    """Return the exponent of a norm; the standard does not say what others than 1 and more mean.
+
+    Version 1 writes it as a float.
+    """
+    if isinstance(p, float) and not p.is_integer():
+        raise NotDeclaredError(f"p is {p}, which is no integer")
+    if (found := python.index(int(p) if isinstance(p, float) else p)) < 1:
         raise NotDeclaredError(f"p is {found}, which is the exponent of no norm")
     return found
 

@@ -138,6 +138,8 @@ def _scan(graph: Nested, node: ModelNode, inputs: list[Value | None]) -> Sequenc
     rows = [graph.tensor(v) for v in values[count:] if not isinstance(v, Items)]
     if any(t.rank < 1 for t in rows) or len(rows) != scanned:
         return graph.opaque(node, inputs)
+    if len(body.output) < count:
+        raise FormatError(f"the body of the scan does not fit its inputs\n  in: {node}")
     slices = [
         any_value(graph, node, place, OutputType(t.dtype, t.shape[1:]), "", t, skipped=1)
         for place, t in enumerate(rows, start=count)

@@ -124,6 +124,13 @@ def test_a_scan_adds_a_row_for_each_row_that_it_reads(tmp_path: Path) -> None:
     assert str(m.outputs["all"].shape) == "(N, C)"
 
 
+def test_the_body_of_a_scan_returns_all_that_is_carried(tmp_path: Path) -> None:
+    body = graph("body", [node("Add", "sum, row", "next")], [], [("sum", FLOAT), ("row", FLOAT)])
+    made = node("Scan", "start, x", "last", body=body, num_scan_inputs=1)
+    with pytest.raises(sl.FormatError, match="the body of the scan does not fit its inputs"):
+        read(tmp_path, model([made], [value_info("start", ("C",)), value_info("x", ("N", "C"))], outputs=("last",)))
+
+
 @pytest.mark.parametrize("op", CONTROL_FLOW)
 def test_a_node_without_its_body_is_no_raw_error(op: str, tmp_path: Path) -> None:
     data = model([node(op, "c", "y")], [helper.make_tensor_value_info("c", 9, [])])

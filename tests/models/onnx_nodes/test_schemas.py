@@ -305,3 +305,69 @@ def test_a_node_whose_outputs_vary_has_all_of_them(parts: int, outputs: int, tmp
     else:
         with pytest.raises(sl.FormatError, match=f"has {outputs} outputs, its operation has {parts}"):
             sl.read_model(path)
+
+
+@pytest.mark.parametrize("axis", [1 << 31, (1 << 32) - 3, -(1 << 40)])
+def test_numbers_beyond_32_bits_are_kept_from_the_inference_of_the_package(axis: int, tmp_path: Path) -> None:
+    """It ends the process: it cuts them off, and then takes the axis for one that is there."""
+    node = helper.make_node("LayerNormalization", ["x", "scale"], ["y", "mean"], axis=axis)
+    ends = [helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in (("x", [2, 3]), ("scale", None))]
+    graph = helper.make_graph([node], "g", ends, [helper.make_empty_tensor_value_info("mean")])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=10)
+    (tmp_path / "m.onnx").write_bytes(model.SerializeToString())
+    assert not isinstance(sl.read_model(tmp_path / "m.onnx").outputs["mean"], sl.Tensor)
+
+
+def _array(kind: Any, *shape: int) -> Any:
+    return np.zeros(shape, kind)
+
+
+@pytest.mark.parametrize(
+    ("op", "opset", "inputs", "attributes", "text"),
+    [
+        ("ConstantOfShape", 20, [_array(np.int64, 2)], {"value": numpy_helper.from_array(np.zeros(2))}, "value is one"),
+        ("ConstantOfShape", 20, [_array(np.int64, 2)], {"value": numpy_helper.from_array(np.zeros(0))}, "value is one"),
+        ("Dropout", 13, [(2, 3), _array(np.float32, 2)], {}, "ratio is one number"),
+        ("Dropout", 13, [(2, 3), _array(np.float32), _array(bool, 0)], {}, "training_mode is one number"),
+        ("MelWeightMatrix", 17, [_array(np.int64, k) for k in (2, 1, 1)] + [_array(np.float32)] * 2, {}, "mel_bins is"),
+        ("MelWeightMatrix", 17, [_array(np.int64)] * 3 + [_array(np.float32, 0)] * 2, {}, "lower_edge_hertz is one"),
+        ("HannWindow", 17, [_array(np.int64)], {"output_datatype": 8}, "no type of numbers"),
+        ("DFT", 20, [(4, 3, 1), None, _array(np.int64, 0)], {}, "axis is one number"),
+        ("STFT", 17, [(2, 9, 1), _array(np.int64, 4)], {}, "frame_step is one number"),
+        ("ReduceSum", 13, [(2, 3), _array(np.int64)], {}, "axes is 0, it has to be a list"),
+    ],
+)
+def test_constants_of_another_rank_are_refused_by_their_name(
+    op: str, opset: int, inputs: list[Any], attributes: dict[str, Any], text: str, tmp_path: Path
+) -> None:
+    path = written(tmp_path / "m.onnx", op, opset, inputs, attributes, constants=range(9))
+    with pytest.raises(sl.SymlayoutError, match=text):
+        sl.read_model(path)
+
+
+def test_exponents_of_version_1_are_floats(tmp_path: Path) -> None:
+    path = written(tmp_path / "m.onnx", "GlobalLpPool", 1, [(2, 3, 4, 5)], {"p": 2.0})
+    assert sl.read_model(path).outputs["y0"].shape == (2, 3, 1, 1)
+    path = written(tmp_path / "m.onnx", "GlobalLpPool", 1, [(2, 3, 4, 5)], {"p": 2.5})
+    assert not isinstance(made := sl.read_model(path).outputs["y0"], sl.Tensor) or made.computes
+
+
+def test_scores_without_classes_bound_no_number_of_boxes(tmp_path: Path) -> None:
+    """The row does not see the node: a rank is not known."""
+    node = helper.make_node("NonMaxSuppression", ["boxes", "scores", "most"], ["y"])
+    kinds = (
+        ("boxes", TensorProto.FLOAT, [2, 5, 4]),
+        ("scores", TensorProto.FLOAT, [2]),
+        ("most", TensorProto.INT64, None),
+    )
+    ends = [helper.make_tensor_value_info(*kind) for kind in kinds]
+    graph = helper.make_graph([node], "g", ends, [helper.make_empty_tensor_value_info("y")])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 11)], ir_version=10)
+    (tmp_path / "m.onnx").write_bytes(model.SerializeToString())
+    assert sl.read_model(tmp_path / "m.onnx").outputs["y"].dtype == np.int64
+
+
+@pytest.mark.parametrize("shape", [(1 << 40, 0), (1 << 31, 1 << 30, 0)])
+def test_an_empty_constant_with_long_axes_is_not_computed(shape: tuple[int, ...], tmp_path: Path) -> None:
+    path = written(tmp_path / "m.onnx", "ConstantOfShape", 20, [np.array(shape)], constants=[0])
+    assert sl.read_model(path).outputs["y0"].shape == shape
