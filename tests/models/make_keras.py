@@ -1,5 +1,8 @@
 """Export small networks from Keras by tf2onnx: ``python -m tests.models.make_keras``.  Needs tensorflow and tf2onnx.
 
+With ``--tflite`` TensorFlow's converter writes those of the folder that it can, with all extents dynamic; the weights
+are those of the ONNX files.  Needs tensorflow.
+
 Channels are last, so that the exporter adds transposes; each network is exported with a dynamic batch, and with all
 extents dynamic that its architecture allows.
 """
@@ -89,6 +92,10 @@ NETWORKS: dict[str, tuple[Callable[[Any], Any], tuple[int | None, ...]]] = {
 }
 
 
+NOT_CONVERTED = ("keras_unet", "keras_recurrent")
+"""Networks that TensorFlow's converter refuses, or makes lists of."""
+
+
 def export(make: Callable[[Any], Any], shape: tuple[int | None, ...], path: Path) -> None:
     """Write the network that *make* returns, with *shape* for one element of the batch."""
     import keras
@@ -103,13 +110,29 @@ def export(make: Callable[[Any], Any], shape: tuple[int | None, ...], path: Path
     tf2onnx.convert.from_function(function, input_signature=signature, opset=OPSET, output_path=str(path))
 
 
+def export_tflite(make: Callable[[Any], Any], path: Path) -> None:
+    """Write the network that *make* returns by TensorFlow's converter, with the dims that its input leaves open."""
+    import keras
+    import tensorflow as tf
+
+    keras.utils.set_random_seed(0)
+    given, made = make(keras.layers)
+    path.write_bytes(tf.lite.TFLiteConverter.from_keras_model(keras.Model(given, made)).convert())
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", help="the networks to export; all if none")
-    wanted = parser.parse_args().names
+    parser.add_argument("--tflite", action="store_true", help="write files of TensorFlow Lite only")
+    arguments = parser.parse_args()
+    wanted = arguments.names
     os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
     for name, (make, shape) in NETWORKS.items():
         if wanted and name not in wanted:
+            continue
+        if arguments.tflite:
+            if name not in NOT_CONVERTED:
+                export_tflite(make, FOLDER / f"{name}_dynamic.tflite")
             continue
         inner = tuple(n if k == len(shape) - 1 and len(shape) > 1 else None for k, n in enumerate(shape))
         for suffix, extents in (("batch", shape), ("dynamic", inner)):
