@@ -26,7 +26,7 @@ _MOST_COMPARED = 200_000  # coordinates at which a composition of numbers is com
 class _Carry(Exception):
     """A digit carries, and no modes were found that take this in; *why* says where.
 
-    *is_certain*: there are no modes, if this is the last digit that carries and the next size does not follow.
+    *is_certain*: there are no modes, if the next size does not follow: nothing makes up for the carry.
     *pieces_are_right*: each mode is right by itself.
     """
 
@@ -100,11 +100,14 @@ def composed(outer: Sequence[Mode], inner: Sequence[Mode], c: Conditions) -> lis
             raise ShapeError(
                 f"the offset {c.facts.spell(stride)} may be negative: no coordinate is there", "infeasible"
             )
-    numbers = all(isinstance(e, int) for mode in (*outer, *inner) for e in mode)
+    numbers = _are_numbers([*outer, *inner])
     while True:
         sizes = _counting([(c.facts.reduce(n), c.facts.reduce(d)) for n, d in outer], c.facts)
         try:
-            pieces = [_pieces(sizes, n, d, c, numbers) for n, d in inner]
+            known = [k for k, mode in enumerate(inner) if _are_numbers([mode])]  # they need the fewest conditions
+            order = [*known, *(k for k in range(len(inner)) if k not in known)]
+            found = {k: _pieces(sizes, *inner[k], c, numbers) for k in order}
+            pieces = [found[k] for k in range(len(inner))]
             _demand_linear(sizes, [p for some in pieces for p in some], c, numbers)
             break
         except _Carry as carry:
@@ -118,6 +121,10 @@ def composed(outer: Sequence[Mode], inner: Sequence[Mode], c: Conditions) -> lis
     return [coalesced([(p.run, p.step) for p in some], c.facts) for some in pieces]
 
 
+def _are_numbers(modes: Sequence[Mode]) -> bool:
+    return all(isinstance(e, int) for mode in modes for e in mode)
+
+
 def _joins(outer: Sequence[Mode], axis: int, c: Conditions) -> bool:
     """Return whether the size after *axis* follows on it, so that a carry changes nothing; the sizes join then."""
     gap = c.facts.reduce(outer[axis + 1][1] - product(outer[axis]))
@@ -126,7 +133,7 @@ def _joins(outer: Sequence[Mode], axis: int, c: Conditions) -> bool:
 
 def _no_layout(carry: _Carry, outer: Sequence[Mode], c: Conditions) -> ShapeError | InconclusiveError:
     """Return the error for a digit that carries into one that does not follow on it."""
-    if carry.is_certain and carry.axis == len(outer) - 2:  # the last digit has no end: nothing makes up for the carry
+    if carry.is_certain:
         return ShapeError(f"the composition is no layout: {carry.why}", "no_layout")
     names = [e for mode in outer for e in mode]
     return InconclusiveError(f"the composition is a layout, where {carry.why}", _known(names, c.facts))
@@ -152,7 +159,8 @@ def _pieces(outer: Sequence[Mode], size: Extent, stride: Extent, c: Conditions, 
             if numbers:
                 changed = _first_change(outer, *cast("tuple[int, int, int, int]", (size, stride, step, run)))
                 run = size if changed is None else changed
-            rest = _rest(size, run, axis, c, is_certain=numbers or len(carries) == 1)
+            ends = axis == len(outer) - 2 or c.facts.nonnegative(outer[axis + 1][0] - 2 - run * digits[axis + 1])
+            rest = _rest(size, run, axis, c, is_certain=len(carries) == 1 and ends)
         if rest is None:
             return [*found, _Piece(size, step, digits)]
         found.append(_Piece(run, step, digits))
@@ -251,12 +259,20 @@ def _rest(size: Extent, run: Extent, axis: int, c: Conditions, *, is_certain: bo
 
 
 def _demand_linear(outer: Sequence[Mode], pieces: Sequence[_Piece], c: Conditions, numbers: bool) -> None:
-    """Raise `_Carry` unless no digit carries at the largest coordinate: then *A* is linear on all coordinates."""
+    """Raise `_Carry` unless no digit carries at the largest coordinate: then *A* is linear on all coordinates.
+
+    The carry is certain to change the offset if it ends in the next digit, which has no end or takes it in.
+    """
+    totals = [sum((p.run - 1) * p.digits[axis] for p in pieces) for axis in range(len(outer))]
     for axis, (radix, _) in enumerate(outer[:-1]):
-        most = c.facts.reduce(sum((p.run - 1) * p.digits[axis] for p in pieces))
-        if not c.at_least(radix - 1 - most):
-            why = f"the digit {c.facts.spell(most)} of the largest offset is not less than {c.facts.spell(radix)}"
-            raise _Carry(axis, why, is_certain=True, pieces_are_right=numbers)
+        most, after = (c.facts.reduce(e) for e in totals[axis : axis + 2])
+        if c.at_least(radix - 1 - most):
+            continue
+        ends = axis == len(outer) - 2
+        if not ends and isinstance(most, int) and isinstance(radix, int):
+            ends = c.facts.nonnegative(outer[axis + 1][0] - 1 - after - most // radix)
+        why = f"the digit {c.facts.spell(most)} of the largest offset is not less than {c.facts.spell(radix)}"
+        raise _Carry(axis, why, is_certain=ends, pieces_are_right=numbers)
 
 
 def _first_change(outer: Sequence[Mode], size: int, stride: int, step: int, run: int) -> int | None:

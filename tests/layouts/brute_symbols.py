@@ -50,7 +50,7 @@ def holds(relations: Sequence[Any], at: dict[str, int]) -> bool:
 
 def modes_at(a: sl.Layout, at: dict[str, int]) -> Modes:
     """Return the flat modes of a layout at these values."""
-    return [(number(n, at), number(d, at)) for n, d in zip(_flat(a.shape), _flat(a.stride), strict=True)]
+    return [(number(n, at), number(d, at)) for n, d in zip(_flat(a.shape), _flat(a.stride), strict=True)] or [(1, 0)]
 
 
 def _flat(e: Any) -> Iterator[Any]:

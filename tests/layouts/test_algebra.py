@@ -8,7 +8,7 @@ import pytest
 
 import symlayout as sl
 from symlayout.errors import ShapeError
-from symlayout.layouts import operations
+from symlayout.layouts import modes, operations
 from symlayout.layouts.conditions import Conditions
 from symlayout.layouts.strided_layout import layout
 from tests.layouts import brute_symbols
@@ -169,3 +169,16 @@ def test_wrong_arguments_are_typed() -> None:
         a.blocked_product((2, 2))
     with pytest.raises(IndexError):
         a[2]
+
+
+def test_a_carry_that_ends_in_the_next_digit_leaves_no_layout_for_any_stride_beyond() -> None:
+    assert kind_of(lambda: layout("(2,4,4,6):(4,1,0,N)").composition("(2,3,2):(1,2,6)")) == "no_layout"
+    kinds = {case.kind for case in layout("(2,4,4,6):(4,1,N,0)").cases.composition("(2,3,2):(1,2,6)")}
+    assert kinds == {"layout", "no_layout"}  # N == 4 joins the sizes
+
+
+def test_a_mode_is_split_where_its_digits_carry() -> None:
+    c = Conditions(layout("1").facts)
+    assert modes.composed([(2, 5), (3, 1)], [(30, 2)], c) == [[(30, 1)]]
+    assert modes.composed([(2, 5), (3, 1)], [(4, 1)], c) == [[(2, 5), (2, 1)]]
+    assert modes.value([(2, 5), (1, 1)], 7) == 8
