@@ -133,6 +133,8 @@ def transpose_conv(
     mode = attributes.choice("padding", padding, _PADS)
     wanted = attributes.fill("output_shape", attributes.vector("output_shape", output_shape, 4), 0)
     steps = [attributes.scalar("stride", n, 1) for n in (stride_h, stride_w)]
+    if any(isinstance(s, int) and s < 1 for s in steps):
+        raise ShapeError(f"strides are {steps}, each is at least 1", "block_lt_1")
     around = []
     for n, size, s, out in zip(input.shape[1:3], weights.shape[1:3], steps, wanted[1:3], strict=True):
         if not all(isinstance(e, int) for e in (n, size, out, s)):

@@ -66,6 +66,8 @@ def test_what_depends_on_more_than_is_known_is_not_declared() -> None:
     x, w = sl.tensor("1, H, 4, 2", name="x"), sl.tensor("3, 2, 2, 2", name="w")
     with pytest.raises(NotDeclaredError):
         transpose_conv(x, w, [1, 8, 8, 3], stride_h=2, stride_w=2)
+    with pytest.raises(sl.ShapeError, match="each is at least 1"):
+        transpose_conv(x, w, [1, 8, 8, 3], stride_h=2, stride_w=0)
     with pytest.raises(NotDeclaredError):
         squeeze(sl.tensor("N, 1", name="x"))
     with pytest.raises(sl.ShapeError, match="there is none"):
