@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from symlayout.inverses.scatter_map import transform_layout
     from symlayout.layouts.access import bank_conflicts, coalescing
     from symlayout.layouts.answers import Answer
+    from symlayout.layouts.find_swizzle import BestSwizzle, choose_swizzle, find_swizzle
     from symlayout.layouts.strided_layout import Layout, layout
     from symlayout.layouts.swizzle import ComposedLayout, Swizzle, swizzle
     from symlayout.layouts.vector_width import vector_width
@@ -101,6 +102,7 @@ _LATER = {  # imported when first asked for, by the room and the module
     **dict.fromkeys(("Layout", "layout"), "layouts.strided_layout"),
     **dict.fromkeys(("bank_conflicts", "coalescing"), "layouts.access"),
     "Answer": "layouts.answers",
+    **dict.fromkeys(("BestSwizzle", "choose_swizzle", "find_swizzle"), "layouts.find_swizzle"),
     "vector_width": "layouts.vector_width",
     **dict.fromkeys(("ComposedLayout", "Swizzle", "swizzle"), "layouts.swizzle"),
     **dict.fromkeys(("Adjoint", "adjoint"), "maps.adjoint_map"),
@@ -126,6 +128,7 @@ __all__ = [
     "Adjoint",
     "Answer",
     "ArrayError",
+    "BestSwizzle",
     "Body",
     "CompilerError",
     "ComposedLayout",
@@ -170,6 +173,7 @@ __all__ = [
     "broadcast_to",
     "channel_shuffle",
     "check",
+    "choose_swizzle",
     "coalescing",
     "compile",
     "computation",
@@ -181,6 +185,7 @@ __all__ = [
     "dims",
     "einops",
     "expand_dims",
+    "find_swizzle",
     "flip",
     "from_sympy",
     "full",

@@ -128,8 +128,7 @@ def bank_conflicts(
     >>> sl.bank_conflicts("32:ld", element=4).at({"ld": 33})
     1
     """
-    word = _one("width", width, "bank_bytes", bank_bytes, 4)
-    size = _one("element", element, "element_bytes", element_bytes, 2)
+    size, word = element_and_word(element, element_bytes, width, bank_bytes)
     _demand_positive(threads=threads, banks=banks)
     return _answer(layout, threads, values, lambda s: Banks(s, size, word, banks))
 
@@ -188,6 +187,14 @@ def coalescing(
     size = _one("element", element, "element_bytes", element_bytes, 2)
     _demand_positive(threads=threads)
     return _answer(layout, threads, values, lambda s: Sectors(s, size, block))
+
+
+def element_and_word(
+    element: int | None, element_bytes: int | None, width: int | None, bank_bytes: int | None
+) -> tuple[int, int]:
+    """Return the bytes of an element and of a word of a bank, each of which has two names."""
+    size = _one("element", element, "element_bytes", element_bytes, 2)
+    return size, _one("width", width, "bank_bytes", bank_bytes, 4)
 
 
 def _one(name: str, value: int | None, other_name: str, other: int | None, default: int) -> int:
