@@ -123,7 +123,7 @@ class Judge:
         tile, rest = found
         assert spread(tile) == [value(a, k) for k in spread(b)]
         size = prod(n for n, _ in a)
-        if len(spread(tile)) * len(spread(rest)) == size and len(set(spread(b))) == len(spread(b)):
+        if len(spread(tile)) * len(spread(rest)) == size and _leaves_no_gap(b):
             assert sorted(spread(tile + rest)) == sorted(spread(a))
 
     @staticmethod
@@ -132,6 +132,16 @@ class Judge:
         assert spread(block) == spread(a)
         assert len(spread(copies)) == len(spread(b))
         assert len({x + y for x in spread(block) for y in spread(copies)}) == len(set(spread(a))) * len(set(spread(b)))
+
+
+def _leaves_no_gap(b: Modes) -> bool:
+    """Return whether each stride is a multiple of what the smaller ones reach: the rest takes in all that is left."""
+    reached = 1
+    for d, n in sorted((d, n) for n, d in b if n > 1):
+        if d == 0 or d % reached:
+            return False
+        reached = n * d
+    return True
 
 
 def refuted(what: str, a: Modes, b: Modes) -> bool:
