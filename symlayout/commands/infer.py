@@ -18,7 +18,7 @@ import symlayout as sl
 from symlayout.commands import subject
 from symlayout.commands.output import model_table
 from symlayout.commands.output.report import Report, columns, exit_status
-from symlayout.errors import FormatError
+from symlayout.errors import FormatError, one_line
 from symlayout.models.write_onnx import DATA, write_shapes
 from symlayout.show import wording
 from symlayout.tensors.requirements import origins
@@ -88,7 +88,7 @@ def _of_model(arguments: argparse.Namespace) -> Report:
     text = model_table.table(model, every=arguments.all)
     if arguments.write:
         count = write_shapes(model, arguments.write, arguments.data)
-        text += f"\nwrote     {count} shapes to {arguments.write}"
+        text += f"\nwrote     {count} shapes to {one_line(arguments.write, 4096)}"
     first = next(iter(model.outputs.values()))
     bounds = first.bounds()
     found = {

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import symlayout as sl
 from symlayout.commands.output.report import Report
+from symlayout.errors import one_line
 from symlayout.models.write_onnx import DATA
 from symlayout.optimize_models.crossings.layouts import LAYOUTS
 from symlayout.proof.laws import LAWS
@@ -60,19 +61,19 @@ def run(arguments: argparse.Namespace) -> Report:
         time_limit=arguments.time_limit,
     )
     optimized.save(arguments.out, arguments.data)
-    text = f"{optimized.report}\nwrote {arguments.out}"
+    text = f"{optimized.report}\nwrote {one_line(arguments.out, 4096)}"
     if arguments.kernels:
         files = optimized.kernel_files(_command(arguments))
         for name, content in files.items():
             path = arguments.kernels / name
             path.parent.mkdir(parents=True, exist_ok=True)
             write_file(path, content.encode("ascii"))
-            text += f"\nwrote {path}"
+            text += f"\nwrote {one_line(str(path), 4096)}"
         text += "" if files else "\nno region needs a kernel: no file was written"
     if arguments.svg:
         drawn = optimized.report.svg(Path(arguments.model).name, made_by=_command(arguments))
         write_file(arguments.svg, drawn.encode("utf-8"))
-        text += f"\nwrote {arguments.svg}"
+        text += f"\nwrote {one_line(arguments.svg, 4096)}"
     if arguments.certificates:
         data = json.dumps(optimized.report.to_json(certificates=True), indent=1)
         write_file(arguments.certificates, data.encode("utf-8"))

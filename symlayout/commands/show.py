@@ -25,7 +25,7 @@ import symlayout as sl
 from symlayout.commands import subject
 from symlayout.commands.output import model_outline
 from symlayout.commands.output.report import Report, columns
-from symlayout.errors import FormatError, InconclusiveError
+from symlayout.errors import FormatError, InconclusiveError, one_line
 from symlayout.models.model import Model
 from symlayout.show import wording
 from symlayout.show.picture import assignments, picture
@@ -74,7 +74,7 @@ def run(arguments: argparse.Namespace) -> Report:
     }
     if arguments.svg:
         write_file(arguments.svg, drawn.svg.encode("utf-8"))
-        rows.append(("drawn", str(arguments.svg)))
+        rows.append(("drawn", one_line(str(arguments.svg), 4096)))
         data["svg"] = str(arguments.svg)
     return Report(columns(rows), data)
 
@@ -104,7 +104,7 @@ def _of_model(model: Model, arguments: argparse.Namespace) -> Report:
     if arguments.svg:
         drawn = model_outline.picture(model, graph, made_by=_command(arguments))
         write_file(arguments.svg, drawn.encode("utf-8"))
-        rows.append(("drawn", str(arguments.svg)))
+        rows.append(("drawn", one_line(str(arguments.svg), 4096)))
         data["svg"] = str(arguments.svg)
     return Report(columns(rows), data)
 

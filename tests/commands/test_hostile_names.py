@@ -11,7 +11,8 @@ import pytest
 from onnx import TensorProto, helper, save
 
 import symlayout as sl
-from tests.commands.outcome import Command
+from symlayout.commands.output.report import ExitStatus
+from tests.commands.outcome import MODELS, Command
 
 EVIL = "\x1b[2J\x9b31m\x07\r\x7f\u202ePROVED\nPROVED: all\x00"
 FORGED = "PROVED: all"
@@ -82,6 +83,20 @@ def test_no_command_prints_what_a_terminal_obeys(
     json.loads(data)
     for svg in tmp_path.glob("*.svg"):
         ElementTree.fromstring(svg.read_text())
+
+
+@pytest.mark.parametrize(
+    "words", [["optimize", "-o"], ["show", "--svg"], ["infer", "--write"]], ids=lambda words: words[0]
+)
+def test_the_name_of_a_file_that_is_written_has_no_line_of_its_own(
+    symlayout: Command, words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    name = EVIL.replace("\0", "") + (".svg" if "--svg" in words else ".onnx")
+    done = symlayout(words[0], str(MODELS / "pixel_unshuffle.onnx"), *words[1:], name)
+    assert done.status == ExitStatus.HOLDS
+    assert_harmless(done.out)
+    assert Path(name).is_file()
 
 
 def _of_model(say: Callable[[sl.Model], object]) -> Callable[[Path], str]:
