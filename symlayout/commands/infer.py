@@ -88,7 +88,7 @@ def _of_model(arguments: argparse.Namespace) -> Report:
     text = model_table.table(model, every=arguments.all)
     if arguments.write:
         count = write_shapes(model, arguments.write, arguments.data)
-        text += f"\nwrote     {count} shapes to {one_line(arguments.write, 4096)}"
+        text += f"\nwrote     {count} shapes to {one_line(str(arguments.write), 4096)}"
     first = next(iter(model.outputs.values()))
     bounds = first.bounds()
     found = {

@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace) -> Report:
         time_limit=arguments.time_limit,
     )
     optimized.save(arguments.out, arguments.data)
-    text = f"{optimized.report}\nwrote {one_line(arguments.out, 4096)}"
+    text = f"{optimized.report}\nwrote {one_line(str(arguments.out), 4096)}"
     if arguments.kernels:
         files = optimized.kernel_files(_command(arguments))
         for name, content in files.items():
@@ -73,7 +73,7 @@ def run(arguments: argparse.Namespace) -> Report:
     if arguments.svg:
         drawn = optimized.report.svg(Path(arguments.model).name, made_by=_command(arguments))
         write_file(arguments.svg, drawn.encode("utf-8"))
-        text += f"\nwrote {one_line(arguments.svg, 4096)}"
+        text += f"\nwrote {one_line(str(arguments.svg), 4096)}"
     if arguments.certificates:
         data = json.dumps(optimized.report.to_json(certificates=True), indent=1)
         write_file(arguments.certificates, data.encode("utf-8"))

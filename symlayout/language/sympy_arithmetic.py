@@ -114,21 +114,24 @@ def least(e: Any) -> int | None:
         return e
     if (record := getattr(e, "record", None)) is not None:
         return record.min  # type: ignore[no-any-return]
-    bounds = [least(part) for part in e.args]
     if e.is_Rational:
         return int(e.p) // int(e.q)
+    name = type(e).__name__
+    if name in ("floor", "ceiling"):  # its argument is read once: floors of floors would take exponential time
+        return _least_ratio(e.args[0])
+    if name == "Mod":
+        return 0
+    bounds = [least(part) for part in e.args]
     known = [bound for bound in bounds if bound is not None]
     if e.is_Add and len(known) == len(bounds):
         return sum(known)
     if e.is_Mul and all(bound >= 0 for bound in known) and len(known) == len(bounds):
         return math.prod(known)
-    if (name := type(e).__name__) == "Max":
+    if name == "Max":
         return max(known, default=None)
     if name == "Min" and len(known) == len(bounds):
         return min(known)
-    if name in ("floor", "ceiling"):
-        return _least_ratio(e.args[0])
-    return 0 if name == "Mod" else None
+    return None
 
 
 def _least_ratio(e: Any) -> int | None:

@@ -9,6 +9,7 @@ import pytest
 import sympy
 
 import symlayout as sl
+from symlayout.language import sympy_arithmetic
 from symlayout.language.sympy_arithmetic import (
     at_least,
     exact_quotients,
@@ -27,6 +28,18 @@ POINTS = [{H: h, W: w} for h in range(2, 9) for w in range(6)]
 
 def at(e: Any, point: dict[Any, int]) -> Any:
     return e.subs(point) if hasattr(e, "subs") else e
+
+
+def test_a_lower_bound_reads_each_floor_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A floor of floors that was read twice at each depth took time that is exponential in the depth."""
+    read: list[Any] = []
+    real = sympy_arithmetic.fraction_of
+    monkeypatch.setattr(sympy_arithmetic, "fraction_of", lambda e: read.append(e) or real(e))
+    e: Any = W
+    for k in range(12):
+        e = sympy.floor((e + k * W) / 3)
+    assert least(e) == 0
+    assert len(read) == 12
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,7 @@ def reversed_to(end: int, step: int = -1) -> tuple[Sessions, dict[str, Any]]:
 # ---------------------------------------------------------------------- one runtime that does not judge a model
 
 
+@needs_onnxruntime
 @pytest.mark.parametrize(
     ("end", "step", "judges"),
     [(MOST, -1, False), (2**31 - 1, -2, False), (MOST - 1, -1, True), (-5, -1, True), (MOST, 1, True), (0, -1, True)],
