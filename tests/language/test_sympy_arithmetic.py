@@ -34,7 +34,12 @@ def test_a_lower_bound_reads_each_floor_once(monkeypatch: pytest.MonkeyPatch) ->
     """A floor of floors that was read twice at each depth took time that is exponential in the depth."""
     read: list[Any] = []
     real = sympy_arithmetic.fraction_of
-    monkeypatch.setattr(sympy_arithmetic, "fraction_of", lambda e: read.append(e) or real(e))
+
+    def counted(e: Any) -> tuple[Any, Any]:
+        read.append(e)
+        return real(e)
+
+    monkeypatch.setattr(sympy_arithmetic, "fraction_of", counted)
     e: Any = W
     for k in range(12):
         e = sympy.floor((e + k * W) / 3)
