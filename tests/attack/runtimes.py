@@ -28,7 +28,24 @@ _LACKS = ("NOT_IMPLEMENTED", "NotImplemented", "under development", "No implemen
 # what onnxruntime 1.32.0 says of the mode wrap of Pad where an axis is empty, also one that is not padded
 _NO_WRAP = "Unexpected mode of 3"
 
-_STRETCHED = "one scale or bias is stretched to several channels, which the standard does not do"
+_STRETCHED = "one number is stretched to several, which the standard does not do"
+
+
+def _scales_channels(_: Any, shapes: Sequence[list[int]]) -> bool:
+    """Return whether GroupNormalization gets one scale for several channels, which have one each since version 21."""
+    x, *parameters = shapes
+    return len(x) > 1 and [1] in parameters and x[1] != 1
+
+
+def _has_one_key(node: Any, shapes: Sequence[list[int]]) -> bool:
+    """Return whether heads of LinearAttention have one key element for several of the queries."""
+    heads = {a.name: a.i for a in node.attribute}
+    query, key = (x[-1] if x else 0 for x in shapes[:2])
+    queries, keys = heads.get("q_num_heads", 0), heads.get("kv_num_heads", 0)
+    return bool(0 < queries != query and key == keys)
+
+
+_STRETCHES = {"GroupNormalization": _scales_channels, "LinearAttention": _has_one_key}
 
 # what onnxruntime demands of the attributes of LRN beyond the standard
 BEYOND_OF_LRN = ("size_ % 2 == 1", "alpha_ > 0.0f", "beta_ > 0.0f")
@@ -96,15 +113,13 @@ class Sessions:
             return Ran(None, "NotImplemented: the largest end, with a step below 0, is none for onnxruntime")
         if _takes_logarithms_of_integers(self.model):
             return Ran(None, "NotImplemented: onnxruntime takes ReduceLogSumExp of integers without their fractions")
-        if self._stretches_scales(given):
+        if self._stretches(given):
             return Ran(None, _STRETCHED)
         with in_runtime():
             return _ran(self._onnxruntime, self.model, given)
 
     def by_reference(self, given: Arrays) -> Ran:
         """Return what the reference evaluator computes; it accepts much that the standard forbids."""
-        if any(map(_leaves_out_a_bound, self.model.graph.node)):
-            return Ran(None, "NotImplemented: the evaluator leaves out the bounds that the standard has by default")
         if any(o.version < 13 for o in self.model.opset_import if o.domain in ("", "ai.onnx")) and any(
             n.op_type in ("Softmax", "LogSoftmax", "Hardmax") for n in self.model.graph.node
         ):
@@ -112,7 +127,7 @@ class Sessions:
         layers = (n for n in self.model.graph.node if n.op_type in ("RNN", "GRU", "LSTM"))
         if any(a.name == "clip" for n in layers for a in n.attribute):
             return Ran(None, "NotImplemented: the evaluator leaves out limits of recurrent layers")
-        if self._stretches_scales(given):
+        if self._stretches(given):
             return Ran(None, _STRETCHED)
         return self._by_evaluator(self._reference, given)
 
@@ -126,17 +141,19 @@ class Sessions:
         return self._by_evaluator(self._with_ordered_zeros, given)
 
     @cached_property
-    def _normalized_by_groups(self) -> Any:
-        """The evaluator of the shapes of what each GroupNormalization gets; None if there is none since version 21."""
-        onnx = import_module("onnx")
+    def _broadcast(self) -> list[Any]:
+        """The nodes whose function broadcasts what the standard does not."""
         since_21 = any(o.domain == "" and o.version >= 21 for o in self.model.opset_import)
-        nodes = [n for n in self.model.graph.node if n.op_type == "GroupNormalization" and since_21]
-        if not nodes:
-            return None
+        return [n for n in self.model.graph.node if since_21 and n.op_type in _STRETCHES]
+
+    @cached_property
+    def _shapes_of_operands(self) -> Any:
+        """The evaluator of the shapes of what these nodes get; a left-out operand has none."""
+        onnx = import_module("onnx")
         probe = onnx.ModelProto()
         probe.CopyFrom(self.model)
         del probe.graph.output[:]
-        for k, name in enumerate(name for n in nodes for name in n.input):
+        for k, name in enumerate(name for n in self._broadcast for name in n.input if name):
             probe.graph.node.append(onnx.helper.make_node("Shape", [name], [f"shape of operand {k}"]))
             probe.graph.output.append(onnx.ValueInfoProto(name=f"shape of operand {k}"))
         try:
@@ -144,18 +161,16 @@ class Sessions:
         except Exception as error:
             return f"{type(error).__name__}: {error}"
 
-    def _stretches_scales(self, given: Arrays) -> bool:
-        """Return whether GroupNormalization gets one scale or bias for several channels.
+    def _stretches(self, given: Arrays) -> bool:
+        """Return whether a node gets one number for several, which only its function broadcasts.
 
-        The standard has one for each channel since version 21.  Both runtimes compute a function that broadcasts them:
-        onnxruntime 1.32.0, and the evaluator of onnx 1.23.2.
+        Both runtimes compute the function: onnxruntime 1.32.0, and the evaluator of onnx 1.23.2.
         """
-        if self._normalized_by_groups is None:
+        if not self._broadcast:
             return False
-        ran = self._by_evaluator(self._normalized_by_groups, given)
-        shapes = [a.tolist() for a in ran.arrays or []]
-        each = zip(shapes[::3], shapes[1::3], shapes[2::3], strict=True)
-        return any(len(x) > 1 and [1] in (scale, bias) and x[1] != 1 for x, scale, bias in each)
+        shapes = iter(self._by_evaluator(self._shapes_of_operands, given).arrays or [])
+        each = [[list(next(shapes, ())) if name else [] for name in n.input] for n in self._broadcast]
+        return any(_STRETCHES[n.op_type](n, operands) for n, operands in zip(self._broadcast, each, strict=True))
 
     def _by_evaluator(self, evaluator: Any, given: Arrays) -> Ran:
         with warnings.catch_warnings(), np.errstate(all="ignore"), _ended():
@@ -217,15 +232,6 @@ def _ends_at_most(node: Any, model: Any) -> bool:
     return any(step < 0 and end in (2**63 - 1, 2**31 - 1) for end, step in pairs)
 
 
-def _leaves_out_a_bound(node: Any) -> bool:
-    """Return whether a Clip has a bound by default: before version 11, bounds are attributes."""
-    return (
-        node.op_type == "Clip"
-        and not all((*node.input, "", "")[1:3])
-        and not {a.name for a in node.attribute} >= {"min", "max"}
-    )
-
-
 def _takes_logarithms_of_integers(model: Any) -> bool:
     """Return whether a ReduceLogSumExp is of integers: the standard's body casts to float64 and back."""
     nodes = [n for n in model.graph.node if n.op_type == "ReduceLogSumExp"]
@@ -239,11 +245,13 @@ def _takes_logarithms_of_integers(model: Any) -> bool:
 
 
 def _evaluator(model: Any, more: Sequence[Any] = ()) -> Any:
-    """Return the reference evaluator for *model*; its own Pad takes no pads below 0, which the standard has."""
+    """Return the reference evaluator for *model*; its own Pad and Clip lack what the standard has."""
     if any(n.op_type == "Pad" for n in model.graph.node) and any(
         o.version >= 11 for o in model.opset_import if o.domain in ("", "ai.onnx")
     ):
         more = [*more, _cropping_pad()]
+    if any(n.op_type == "Clip" for n in model.graph.node):
+        more = [*more, _bounded_clip()]
     return import_module("onnx.reference").ReferenceEvaluator(model, new_ops=list(more))
 
 
@@ -261,6 +269,22 @@ def _cropping_pad() -> Any:
         return base._run(self, data[tuple(kept)], np.maximum(pads, 0), fill, axes, mode)
 
     return type("Pad", (base,), {"op_domain": "", "_run": run})
+
+
+@cache
+def _bounded_clip() -> Any:
+    """Return Clip with the bounds by default: the least and the greatest finite number."""
+    base: Any = import_module("onnx.reference.op_run").OpRun
+    types = import_module("ml_dtypes")
+
+    def run(_: Any, data: Array, *bounds: Any, **attributes: Any) -> Any:
+        of = types.iinfo(data.dtype) if data.dtype.kind in "iu" else types.finfo(data.dtype)
+        given = [*bounds, None, None][:2] if any(b is not None for b in bounds) else []
+        low, high = given or [attributes.get("min"), attributes.get("max")]
+        least, most = (np.asarray(f if b is None else b, data.dtype) for b, f in ((low, of.min), (high, of.max)))
+        return (np.asarray(np.minimum(np.maximum(data, least), most)),)
+
+    return type("Clip", (base,), {"op_domain": "", "_run": run})
 
 
 @cache

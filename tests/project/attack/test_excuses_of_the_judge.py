@@ -69,12 +69,6 @@ def test_onnxruntime_reads_the_largest_end_as_none(monkeypatch: pytest.MonkeyPat
         ("RNN", "layer", 14, {"hidden_size": 4}, True),
         ("Hardmax", [FLOATS], 12, {}, False),
         ("Hardmax", [FLOATS], 13, {}, True),
-        ("Clip", [FLOATS], 13, {}, False),
-        ("Clip", [FLOATS, np.float32(0)], 13, {}, False),
-        ("Clip", [FLOATS, None, np.float32(1)], 13, {}, False),
-        ("Clip", [FLOATS, np.float32(0), np.float32(1)], 13, {}, True),
-        ("Clip", [FLOATS], 6, {"min": 0.0}, False),
-        ("Clip", [FLOATS], 6, {"min": 0.0, "max": 1.0}, True),
     ],
 )
 def test_the_reference_evaluator_is_excused_from_what_it_leaves_out(
@@ -86,9 +80,27 @@ def test_the_reference_evaluator_is_excused_from_what_it_leaves_out(
     ran = model.by_reference(given)
     assert (ran.arrays is not None) is judges
     assert ran.lacks is not judges
-    if op == "Clip" and judges:
-        assert ran.arrays is not None
-        assert ran.arrays[0].tolist() == [1, 0, 1, 0]
+
+
+@needs_onnxruntime
+@pytest.mark.parametrize(
+    ("bounds", "version", "attributes"),
+    [
+        ([], 13, {}),
+        ([np.float32(0)], 13, {}),
+        ([None, np.float32(1)], 13, {}),
+        ([np.float32(0), np.float32(1)], 13, {}),
+        ([], 6, {"min": 0.0}),
+        ([], 6, {"min": 0.0, "max": 1.0}),
+    ],
+)
+def test_the_evaluator_has_the_bounds_by_default(bounds: list[Any], version: int, attributes: dict[str, Any]) -> None:
+    x = np.array([-np.inf, -2, 0.5, 2, np.inf, np.nan], np.float32)
+    model, given = sessions("Clip", x, *bounds, version=version, **attributes)
+    one, other = model.by_reference(given).arrays, model.by_onnxruntime(given).arrays
+    assert one is not None
+    assert other is not None
+    np.testing.assert_array_equal(one[0], other[0])
 
 
 @needs_onnxruntime
@@ -135,9 +147,34 @@ def test_one_scale_for_several_channels_is_outside(
 
 
 @needs_onnxruntime
+@pytest.mark.parametrize(("width", "judges"), [(4, False), (32, True)])
+def test_one_key_for_several_elements_of_a_query_is_outside(width: int, judges: bool) -> None:
+    inputs = [np.ones((2, 4, n), np.float32) for n in (32, width, 32)]
+    heads = {"q_num_heads": 4, "kv_num_heads": 4, "update_rule": "linear"}
+    model, given = sessions("LinearAttention", *inputs, version=27, **heads)
+    assert ("stretched" not in model.by_reference(given).refusal) is judges
+
+
+@needs_onnxruntime
+@pytest.mark.parametrize(
+    ("first", "after", "disputed"),
+    [(np.nan, {"storage_order": 1}, True), (np.nan, {"strides": [2, 2]}, False), (1.0, {"storage_order": 1}, False)],
+)
+def test_a_max_pool_of_nan_is_disputed_where_nothing_else_differs(
+    first: float, after: dict[str, Any], disputed: bool
+) -> None:
+    x = np.arange(36, dtype=np.float32).reshape(1, 1, 6, 6)
+    x[0, 0, 0, 0] = first
+    made = [sessions("MaxPool", x, kernel_shape=[3, 3], **given) for given in ({}, after)]
+    before, other = (Side(each.model) for each, _ in made)
+    pair = Pair("MaxPool", "kind", before, other, {})
+    assert judge._agree_without_nan(pair, Point({}, made[0][1]), False) is disputed
+
+
+@needs_onnxruntime
 def test_runtimes_stretch_scales(monkeypatch: pytest.MonkeyPatch) -> None:
     """If this fails, the excuse has lost its reason."""
-    monkeypatch.setattr(Sessions, "_stretches_scales", lambda *_: False)
+    monkeypatch.setattr(Sessions, "_stretches", lambda *_: False)
     inputs = np.ones((1, 4, 3), np.float32), np.ones(4, np.float32), np.ones(1, np.float32)
     model, given = sessions("GroupNormalization", *inputs, version=21, num_groups=1)
     assert model.by_onnxruntime(given).arrays is not None
