@@ -26,7 +26,7 @@ import numpy as np
 import symlayout as sl
 from symlayout.commands import subject
 from symlayout.commands.output.report import Report
-from symlayout.errors import ArrayError, FormatError
+from symlayout.errors import ArrayError, FormatError, one_line
 from symlayout.interop.chunked import apply_chunked, bytes_of
 from symlayout.show.whole_file import write_with
 from symlayout.tensors.bind_dims import bind_shapes
@@ -117,4 +117,4 @@ def _load(path: str) -> Any:
             return np.lib.format.open_memmap(path, mode="r")
     except _OF_A_HEADER as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise FormatError(f"{path} is not a .npy array: {reason}") from None
+        raise FormatError(f"{one_line(path, 4096)} is not a .npy array: {reason}") from None

@@ -324,22 +324,22 @@ def _dim(name: str, given: Any) -> Any:
 
 
 def _model_output(path: str, name: str | None, known: Mapping[str, Any]) -> sl.Tensor:
-    outputs = sl.load(path, dims=known)
+    outputs, file = sl.load(path, dims=known), one_line(path, 4096)
     names = ", ".join(map(one_line, outputs))
     if name is None and len(outputs) != 1:
-        raise FormatError(f"{path} has {len(outputs)} outputs\n  known: {names}\n  help: choose one with --output")
+        raise FormatError(f"{file} has {len(outputs)} outputs\n  known: {names}\n  help: choose one with --output")
     if name is not None and name not in outputs:
-        raise FormatError(f"{path} has no output {shown(name)}\n  known: {names}")
+        raise FormatError(f"{file} has no output {shown(name)}\n  known: {names}")
     name = next(iter(outputs)) if name is None else name
     result = outputs[name]
     if not isinstance(result, sl.Tensor):
         what = "of unknown rank" if result.kind == TENSOR else f"a {result.kind}"
-        raise FormatError(f"output {shown(name)} of {path} is {what}, which has no map")
+        raise FormatError(f"output {shown(name)} of {file} is {what}, which has no map")
     return result
 
 
 def _only_leaf(t: sl.Tensor, path: str) -> sl.Tensor:
     leaves = t.leaves()
     if len(leaves) != 1:
-        raise FormatError(f"{path} reads {len(leaves)} inputs; a claim about it needs one")
+        raise FormatError(f"{one_line(path, 4096)} reads {len(leaves)} inputs; a claim about it needs one")
     return leaves[0]

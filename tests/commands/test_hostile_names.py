@@ -99,6 +99,23 @@ def test_the_name_of_a_file_that_is_written_has_no_line_of_its_own(
     assert Path(name).is_file()
 
 
+@pytest.mark.parametrize(("kind", "command"), [(".onnx", "explain"), (".npy", "run")])
+def test_the_name_of_a_file_that_is_read_has_no_line_of_its_own(
+    symlayout: Command, kind: str, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    name = EVIL.replace("\0", "") + kind
+    Path(name).write_bytes((MODELS / "pixel_unshuffle.onnx").read_bytes())
+    words = (
+        [name, "--output", "none"]
+        if command == "explain"
+        else ["N,2", "transpose(1,0)", "--input", name, "-o", "out.npy"]
+    )
+    done = symlayout(command, *words)
+    assert done.status in (ExitStatus.ERROR, ExitStatus.USAGE)
+    assert_harmless(done.out + done.err)
+
+
 def _of_model(say: Callable[[sl.Model], object]) -> Callable[[Path], str]:
     return lambda path: str(say(sl.read_model(path)))
 
