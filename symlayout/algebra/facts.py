@@ -229,9 +229,10 @@ class Facts(Divisions):
         These are the equations, the remainders that they leave, and the period.  There are no equations if *e* is none
         about a remainder.
         """
-        first, *known = [remainder_equation(self.to_user(each)[0], self.definitions) for each in (e, *self.equations)]
+        first = remainder_equation(self.to_user(e)[0], self.definitions)
         if first is None:
             return [], [], 1
+        known = (remainder_equation(self.to_user(each)[0], self.definitions) for each in self.equations)
         equations = [first, *(each for each in known if each is not None and each.base == first.base)]
         return equations, *common_remainders(equations, self.reduce(first.base))
 

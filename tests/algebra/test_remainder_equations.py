@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 from fractions import Fraction
 from math import lcm
+from typing import Any
 
 import pytest
 import sympy as sp
@@ -12,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import symlayout as sl
-from symlayout.algebra.polynomial import symbol
+from symlayout.algebra import facts as facts_module
+from symlayout.algebra.polynomial import Extent, symbol
 from symlayout.algebra.remainder_equations import Floor, RemainderEquation, common_remainders
 
 BASES = st.tuples(st.integers(-3, 3).filter(bool), st.integers(-9, 9), st.integers(1, 6))
@@ -94,3 +97,19 @@ def _binds(t: sl.Tensor, size: int) -> bool:
     except sl.ShapeError:
         return False
     return True
+
+
+def test_an_equation_without_floors_is_compared_with_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each was compared with all that are known: a chain of windows took time that grew with the square."""
+    read: list[Extent] = []
+    real = facts_module.remainder_equation
+
+    def counted(e: Extent, definitions: Mapping[str, Any]) -> RemainderEquation | None:
+        read.append(e)
+        return real(e, definitions)
+
+    monkeypatch.setattr(facts_module, "remainder_equation", counted)
+    facts = sl.tensor("a, b").facts.fork()
+    facts.equations = [*facts.equations, *(symbol("a") - k * symbol("b") for k in range(2, 40))]
+    facts.require_zero(symbol("a") * symbol("b") - 77, "area")
+    assert len(read) == 1
