@@ -14,9 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import symlayout as sl
-from symlayout.algebra import facts as facts_module
 from symlayout.algebra.polynomial import Extent, symbol
-from symlayout.algebra.remainder_equations import Floor, RemainderEquation, common_remainders
+from symlayout.algebra.remainder_equations import Floor, RemainderEquation, common_remainders, remainder_equation
 
 BASES = st.tuples(st.integers(-3, 3).filter(bool), st.integers(-9, 9), st.integers(1, 6))
 
@@ -102,13 +101,13 @@ def _binds(t: sl.Tensor, size: int) -> bool:
 def test_an_equation_without_floors_is_compared_with_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each was compared with all that are known: a chain of windows took time that grew with the square."""
     read: list[Extent] = []
-    real = facts_module.remainder_equation
+    real = remainder_equation
 
     def counted(e: Extent, definitions: Mapping[str, Any]) -> RemainderEquation | None:
         read.append(e)
         return real(e, definitions)
 
-    monkeypatch.setattr(facts_module, "remainder_equation", counted)
+    monkeypatch.setattr("symlayout.algebra.facts.remainder_equation", counted)
     facts = sl.tensor("a, b").facts.fork()
     facts.equations = [*facts.equations, *(symbol("a") - k * symbol("b") for k in range(2, 40))]
     facts.require_zero(symbol("a") * symbol("b") - 77, "area")
