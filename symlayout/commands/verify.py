@@ -5,7 +5,7 @@ Exit status 0 is PROVED, 1 is REFUTED with a witness, and 3 is UNKNOWN.
 for example:
   symlayout verify before.onnx after.onnx
   symlayout verify before.onnx after.onnx --law reassociate --witness differs/
-  symlayout verify nhwc.xml nchw.onnx --match image=x --layout image=NHWC:NCHW
+  symlayout verify nhwc.onnx nchw.onnx --match image=x --layout image=NHWC:NCHW
 """
 
 from __future__ import annotations

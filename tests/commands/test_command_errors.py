@@ -13,6 +13,7 @@ import pytest
 from symlayout.commands import command_line, subject
 from symlayout.commands.output.schemas import ERROR, SCHEMAS
 from tests.commands.outcome import MODELS, Command, process
+from tests.support.onnx_writer import model, node, value_info
 from tests.support.valid import assert_valid
 
 
@@ -149,6 +150,16 @@ def examples() -> list[str]:
     return [line.partition("    ")[0].partition(" > ")[0] for line in lines if line.startswith("symlayout ")]
 
 
+def _write_layouts(folder: Path) -> None:
+    """Write a model whose image has its channels last, and the same one with the channels first."""
+    for name, made, shape in (
+        ("nhwc", node("Transpose", "image", "y", perm=[0, 3, 1, 2]), ("N", "H", "W", "C")),
+        ("nchw", node("Identity", "x", "y"), ("N", "C", "H", "W")),
+    ):
+        data = model([made], [value_info("image" if name == "nhwc" else "x", shape)], ["y"])
+        (folder / f"{name}.onnx").write_bytes(data)
+
+
 @pytest.mark.sample(2)
 @pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler")
 @pytest.mark.parametrize("line", examples())
@@ -160,6 +171,9 @@ def test_the_examples_of_the_help_run(
         shutil.copy(MODELS / f"space_to_depth{suffix}", tmp_path / f"model{suffix}")
     for name in ("before", "after", "model"):
         shutil.copy(MODELS / "pixel_unshuffle.onnx", tmp_path / f"{name}.onnx")
+    _write_layouts(tmp_path)
+    certificate = tmp_path / "proof.json"
+    assert symlayout("verify", "before.onnx", "after.onnx", "--certificate", str(certificate)).status == 0
     shapes = {"image": (2, 3, 4, 6), "a": (4, 2, 2, 1), "input": (5, 7, 4, 6)}
     for name, shape in shapes.items():
         np.save(tmp_path / f"{name}.npy", np.zeros(shape, np.float32))

@@ -29,5 +29,7 @@ def test_the_page_has_every_operation() -> None:
 @pytest.mark.slow
 def test_an_operation_of_a_framework_stands_beside_its_core_operations() -> None:
     rows = [line for line in markdown().splitlines() if line.startswith("| `pad` |")]
-    frameworks = "| `Pad-12` | `MirrorPad`, `Pad`, `PadV2` | `CenterCropPad`, `Pad` |  | `pad` |"
+    frameworks = (
+        "| `Pad-12` | `MirrorPad`, `Pad`, `PadV2` | `CenterCropPad`, `Pad` |  | `MIRROR_PAD`, `PAD`, `PADV2` | `pad` |"
+    )
     assert rows == [f"| `pad` | `numpy.pad` {frameworks}"]

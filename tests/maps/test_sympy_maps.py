@@ -26,7 +26,8 @@ B = sl.dim("b", min=1)
 I, J = sympy.symbols("i j", integer=True)  # noqa: E741
 X = sl.tensor((N,), name="x")
 
-EXAMPLES = {**CORE_EXAMPLES, **FRAMEWORK_EXAMPLES}
+ALIKE = {"tflite:UNSORTED_SEGMENT_PROD"}  # reads two computed values of one name, which a SymPy map does not tell apart
+EXAMPLES = {k: v for k, v in {**CORE_EXAMPLES, **FRAMEWORK_EXAMPLES}.items() if k not in ALIKE}
 
 
 MANY = Or(*[Eq(Mod(I, k), 1) for k in range(2, 40)])

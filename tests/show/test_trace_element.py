@@ -89,6 +89,7 @@ SEVERAL = {  # which give several tensors, and a step gives one
     "onnx:DynamicQuantizeLinear",
     *(f"openvino:TopK-{k}" for k in (1, 3, 11)),
     *(f"openvino:MaxPool-{k}" for k in (8, 14)),
+    *(f"tflite:{name}" for name in ("SPLIT", "SPLIT_V", "TOPK_V2", "UNPACK")),
 }
 OPERATIONS = {
     name: [shapes, attributes if name == ops_page.INDEX else f"{name}({attributes})"]
