@@ -61,11 +61,13 @@ def pairs_known(
 
 def pairs_of(proofs: Iterable[Proof], facts: Facts) -> Congruence:
     """Return what is known of pairs by the attempts that proved the claims of *proofs*, for which *facts* hold."""
+    proofs = list(proofs)
     used = list({id(p.known): p.known for p in proofs if p.known is not None}.values())
     if len(used) == 1:
         return used[0]
     uncertified = set[str]().union(*(pairs.uncertified for pairs in used))
-    found = Congruence(facts, limits.decision_goals, uncertified=uncertified)
+    laws = frozenset(law for p in proofs for law in p.laws)
+    found = Congruence(facts, limits.decision_goals, laws, uncertified=uncertified)
     for pairs in used:
         found.known |= {key: why for key, why in pairs.known.items() if why is not None and key not in found.known}
     return found

@@ -129,11 +129,17 @@ class Decision(ReadDecision):
                 raise
             known.used |= laws & frozenset(LAWS)
             known.fused |= {law.removeprefix(FORMULA).strip() for law in laws if law.startswith(f"{FORMULA} ")}
-            known.uncertified.add("two functions have one formula")
-            order = order_of(at, bt, facts)
-            for key, why in known.known.items():
-                if why is None and key[:2] == (a, b) and key[2] in ((), order and order[: a.batch]):
-                    known.known[key] = Pair(a, b, Way(()), False)
+            self._note_formula_of(a, b, order_of(at, bt, facts))
+
+    def _note_formula_of(self, a: Tensor, b: Tensor, order: tuple[int, ...] | None) -> None:
+        """Note that two values have one formula, after the pairs that this needs."""
+        known, why = self.congruence, Pair(a, b, Way(()), False, by_formula=True)
+        if order is None or (a, b, order) not in known.formulas:
+            known.uncertified.add("two functions have one formula at some coordinates")
+        for key in dict.fromkeys((a, b, places) for places in (order and order[: a.batch], ()) if places is not None):
+            if known.known.get(key) is None and (key in known.known or key[2]):
+                known.known.pop(key, None)
+                known.known[key] = why
 
     def are_rounded_alike(self, a: SideRead, b: SideRead, facts: Facts) -> bool:
         """Return whether two constants are equal but for how they were rounded, and a law allows that."""

@@ -27,12 +27,16 @@ _MOST_AXES = 4  # boxes with more axes are compared in one order only
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two equal computed values: how the boxes that they read correspond, and whether their operands are swapped."""
+    """Two equal computed values: how the boxes that they read correspond, and whether their operands are swapped.
+
+    If *by_formula*, their functions need not be one.
+    """
 
     a: Tensor
     b: Tensor
     way: Way
     swapped: bool
+    by_formula: bool = False
 
 
 _SPENT_IN_VAIN = 200  # goals, before values are evaluated to tell pairs apart

@@ -17,6 +17,7 @@ from symlayout.errors import SymlayoutError
 from symlayout.proof.certificate.checker import refusal
 from symlayout.proof.certificate.checker.all_ranks import check_product, check_shapes, seal_of
 from symlayout.proof.certificate.checker.elements import refusal_of_elements
+from symlayout.proof.certificate.checker.formulas import check_formula
 from symlayout.proof.certificate.checker.pairs import check_pairs
 from symlayout.proof.certificate.checker.polynomials import Refused
 from symlayout.proof.certificate.checker.schema import check_claim, size
@@ -30,6 +31,7 @@ from symlayout.proof.certificate.computed_claims import (
     laws_of_pairs,
     nodes_of,
 )
+from symlayout.proof.certificate.formula_terms import DEEPEST, term_of
 from symlayout.proof.classes import are_one_expression
 from symlayout.proof.congruence import Pair, Way, any_order, matching, may_turn
 from symlayout.proof.decide_equal import dtype_of
@@ -57,6 +59,12 @@ def refusal_of_computed(certificate: Any, left: Mapping[str, Tensor], right: Map
         for number, pair in enumerate(certificate["pairs"]):
             a, b = nodes[0][pair["before"]], nodes[1][pair["after"]]
             order, way = tuple(pair["order"]), _way(pair["box"], pair["law"])
+            if "formula" in pair:
+                why = Pair(a, b, way, swapped=False, by_formula=True)
+                if reason := _other_formula(claims, why, pair, text.places):
+                    return f"pair {number}: {reason}"
+                claims.add(number, why, order)
+                continue
             if "bijection" in pair:
                 way = _with_places(
                     way, list(matching(a, b, order, pair["swapped"], facts)), pair["bijection"]["number"]
@@ -173,6 +181,8 @@ def refusal_of_computed_ranks(certificate: Any) -> str:
             if reason := refusal_alone(half):
                 return f"{place}: {reason}"
         for number, (one, other) in enumerate(zip(*(half["pairs"] for half in halves), strict=True)):
+            if "formula" in one or "formula" in other:
+                return f"pair {number}: a formula is not about all ranks"
             if [one[key] for key in ("function", "swapped", "law")] != [
                 other[key] for key in ("function", "swapped", "law")
             ]:
@@ -229,6 +239,28 @@ def _is_no_pair(why: Pair, order: tuple[int, ...], laws: Sequence[str], facts: F
     if not any_order(a) and moves and (way.law, REASSOCIATE in laws) != (REASSOCIATE, True):
         return "the order of a float sum is another, and no law allows it"
     return ""
+
+
+def _other_formula(
+    claims: ComputedClaims, why: Pair, pair: Mapping[str, Any], places: Sequence[Mapping[int, int]]
+) -> str:
+    """Return why a pair does not have the formulas of its values, and the proofs of their views; empty if it does."""
+    formula, order = pair["formula"], tuple(pair["order"])
+    check_formula(formula, dict(pair), "a formula")
+    if why.a.dtype != why.b.dtype or order != tuple(range(why.a.batch)) or why.a.batch != why.b.batch:
+        return "the values of a formula have other types or axes"
+    if not all(depth <= DEEPEST for depth in formula["depths"]):
+        return "the formula is too deep"
+    terms = [term_of(t, depth) for t, depth in zip((why.a, why.b), formula["depths"], strict=True)]
+    if [None if made is None else made[0] for made in terms] != [formula["left"], formula["right"]]:
+        return "the formula of a value is another one"
+    views = tuple(made[1] for made in terms if made is not None)
+    sides = claims.views_of_terms((views[0], views[1]), formula["places"], order)
+    for two, shown in zip(sides, pair["views"], strict=True):
+        if reason := _other(two, shown):
+            return reason
+    reads = [[claims.read_by(v, numbers) for v in side] for side, numbers in zip(views, places, strict=True)]
+    return "" if reads == formula["reads"] else "a formula reads other values"
 
 
 def _other(sides: tuple[Tensor, Tensor, Facts, Any], shown: Any) -> str:

@@ -10,11 +10,14 @@ view's claim are then the same operations of the same inputs, None stands for it
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from itertools import product
 from typing import Any
 
 from symlayout.algebra.facts import Facts
 from symlayout.budgets import limits
 from symlayout.errors import InconclusiveError
+from symlayout.proof.certificate.checker.formulas import agreements
 from symlayout.proof.certificate.checker.schema import sealed
 from symlayout.proof.certificate.computed_claims import (
     ClaimText,
@@ -23,9 +26,10 @@ from symlayout.proof.certificate.computed_claims import (
     laws_of_pairs,
     nodes_of,
 )
+from symlayout.proof.certificate.formula_terms import DEEPEST, term_of
 from symlayout.proof.certificate.write import certify
 from symlayout.proof.classes import are_one_expression
-from symlayout.proof.congruence import Congruence
+from symlayout.proof.congruence import Congruence, Pair
 from symlayout.proof.decide_equal import attempt
 from symlayout.proof.rewritings import FORMS, OUTERMOST, Form, RewrittenSides, rewritten
 from symlayout.tensors.chain import Tensor
@@ -54,7 +58,11 @@ def certificate_of_computed(
     """
     sides = RewrittenSides(form, dict(left), dict(right), set(), set(), changed=False)
     if not form and not known.uncertified:
-        return certify_computed(sides, facts, known, brief=brief)
+        try:
+            return certify_computed(sides, facts, known, brief=brief)
+        except InconclusiveError:
+            if not any(why is not None and why.by_formula for why in known.known.values()):
+                raise
     for tried in dict.fromkeys((form, form | {OUTERMOST})) if form else [frozenset({OUTERMOST})]:
         sides = rewritten(left, right, tried, laws)
         known = Congruence(facts, limits.decision_goals, frozenset(laws))
@@ -87,6 +95,12 @@ def certify_computed(sides: RewrittenSides, facts: Facts, known: Congruence, *, 
     for (_, _, order), why in known.known.items():
         if why is None or id(why.a) not in places[0] or id(why.b) not in places[1] or claims.join(why):
             continue
+        if why.by_formula:
+            claims, pair = _formula(claims, why, order, places, known.laws, brief=brief)
+            text.claims = claims
+            claims.add(len(pairs), why, order)
+            pairs.append(pair)
+            continue
         in_order = list(order) == sorted(order)  # else a view is shown, so that the order can be checked
         views = [_shown(sides, brief=brief) for sides in claims.views(why, order)]
         if not in_order and (not brief or not any(views)):
@@ -117,6 +131,45 @@ def certify_computed(sides: RewrittenSides, facts: Facts, known: Congruence, *, 
     needed = sorted({*laws_of_pairs(pairs), *sides.laws})
     form = {name: True for name in FORMS if name in sides.form}
     return sealed({"pairs": pairs, "outputs": outputs, "laws": needed, "text": text.data, **form})
+
+
+def _formula(
+    claims: ComputedClaims,
+    why: Pair,
+    order: tuple[int, ...],
+    places: Sequence[Mapping[int, int]],
+    laws: frozenset[str],
+    *,
+    brief: bool,
+) -> tuple[ComputedClaims, dict[str, Any]]:
+    """Return the pair of two values that have one formula, and the claims with what stands for the values in it."""
+    for depths in sorted(product(range(DEEPEST + 1), repeat=2), key=sum):
+        terms = [term_of(t, depth) for t, depth in zip((why.a, why.b), depths, strict=True)]
+        if terms[0] is None or terms[1] is None or list(order) != sorted(order):
+            break
+        (left, views), (right, others) = terms[0], terms[1]
+        for law, fused, needed in agreements(left, right):
+            if law and law not in laws:
+                continue
+            trial, at = claims.copy(), sorted(map(list, needed))
+            with suppress(InconclusiveError):
+                shown = [_shown(two, brief=brief) for two in trial.views_of_terms((views, others), at, order)]
+                reads = [[trial.read_by(v, places[0]) for v in views], [trial.read_by(v, places[1]) for v in others]]
+                formula = {
+                    "left": left, "right": right, "depths": list(depths), "places": at, "reads": reads, "fused": fused,
+                }  # fmt: skip
+                return trial, {
+                    "before": places[0][id(why.a)],
+                    "after": places[1][id(why.b)],
+                    "function": ["formula", "()"],
+                    "order": list(order),
+                    "swapped": False,
+                    "box": [[], None, False, []],
+                    "law": law,
+                    "views": shown,
+                    "formula": formula,
+                }
+    raise InconclusiveError(f"the proof has a certificate: {why.a.name} and {why.b.name} have one formula")
 
 
 def _shown(sides: tuple[Tensor, Tensor, Facts, Any], *, brief: bool = True) -> dict[str, Any] | None:

@@ -36,6 +36,12 @@ class ComputedClaims:
         self._stand_ins: dict[int, Tensor] = {}  # for values of either side
         self._kept: list[Tensor] = []  # whose ids are in use
 
+    def copy(self) -> ComputedClaims:
+        """Return claims in which the same stands for each value until now."""
+        made = ComputedClaims(self._facts)
+        made._stand_ins, made._kept = dict(self._stand_ins), list(self._kept)
+        return made
+
     def has(self, t: Tensor) -> bool:
         """Return whether something stands for *t* already."""
         return id(t) in self._stand_ins
@@ -76,6 +82,13 @@ class ComputedClaims:
                 yield self.movement(_split_box(v, turned, a.batch, why.way), turned)
             else:
                 yield self.movement(v, _split_box(turned, v, a.batch, why.way))
+
+    def views_of_terms(
+        self, views: tuple[Sequence[Tensor], Sequence[Tensor]], places: Iterable[Sequence[int]], order: tuple[int, ...]
+    ) -> Iterable[tuple[Tensor, Tensor, Facts, Any]]:
+        """Yield the claims that views of two formulas are equal, those at each of *places*."""
+        for i, k in places:
+            yield self.movement(views[0][i], _permuted(views[1][k], _inverse(order)))
 
     def read_by(self, view: Tensor, numbers: Mapping[int, int]) -> list[int | str]:
         """Return what a view reads: of values in pairs their numbers, and the names that claims have for other leaves.
@@ -139,21 +152,21 @@ class ClaimText:
     """
 
     def __init__(self, claims: ComputedClaims, places: Sequence[Mapping[int, int]]) -> None:
-        self._claims, self._places = claims, places
+        self.claims, self.places = claims, places
         self._values: tuple[dict[int, Any], dict[int, Any]] = {}, {}
         self.data: list[dict[str, Any]] = []
 
     def add(self, why: Pair) -> None:
         """Add both values of a pair, whose views have claims already."""
-        for made, places, t in zip(self._values, self._places, (why.a, why.b), strict=True):
+        for made, places, t in zip(self._values, self.places, (why.a, why.b), strict=True):
             if places[id(t)] not in made:
-                reads = [self._claims.read_by(v, places) for v in t.inputs]
+                reads = [self.claims.read_by(v, places) for v in t.inputs]
                 made[places[id(t)]] = [places[id(t)], function_of(t), t.batch, reads]
 
     def end(self, left: Mapping[str, Tensor], right: Mapping[str, Tensor]) -> None:
         """Add the outputs, which have claims already."""
-        for made, places, side in zip(self._values, self._places, (left, right), strict=True):
-            outputs = {name: self._claims.read_by(side[name], places) for name in left}
+        for made, places, side in zip(self._values, self.places, (left, right), strict=True):
+            outputs = {name: self.claims.read_by(side[name], places) for name in left}
             self.data.append({"values": [made[number] for number in sorted(made)], "outputs": outputs})
 
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from json import dumps
 from typing import Any
 
+from symlayout.proof.certificate.checker.formulas import check_formula
 from symlayout.proof.certificate.checker.polynomials import Refused
 from symlayout.proof.certificate.checker.schema import (
     Kind,
@@ -35,6 +36,8 @@ def check_pairs(certificate: dict[str, Any]) -> None:
     pairs = certificate["pairs"]
     for number, pair in enumerate(pairs):
         _check_form(pair, number)
+        if "formula" in pair:
+            check_formula(pair["formula"], pair, f"pair {number}")
         if pair["order"] != sorted(pair["order"]) and not any(pair["views"]):
             raise Refused(f"pair {number}: no view shows that its axes have the order {pair['order']}")
         for place, shown in enumerate(pair["views"]):
@@ -157,12 +160,18 @@ class _Text:
         """Refuse a text that says something else than the pairs prove."""
         for k, key in enumerate(_KEYS):
             listed = [each[0] for each in self.sides[k]["values"]]
-            if listed != sorted({pair[key] for pair in self.pairs}):
+            if listed != sorted({pair[key] for pair in self.pairs if "formula" not in pair}):
                 raise Refused(f"the values {key} are not those of the pairs")
             if self.sides[k]["outputs"].keys() != self.outputs.keys():
                 raise Refused(f"the outputs {key} are others")
         for number, pair in enumerate(self.pairs):
-            place, made = f"pair {number}", [self.values[k][pair[key]] for k, key in enumerate(_KEYS)]
+            place = f"pair {number}"
+            if "formula" in pair:
+                reads = pair["formula"]["reads"]
+                for shown, (i, j) in zip(pair["views"], pair["formula"]["places"], strict=True):
+                    self._check_reads(shown, [reads[0][i], reads[1][j]], place)
+                continue
+            made = [self.values[k][pair[key]] for k, key in enumerate(_KEYS)]
             if any([function, batch] != [pair["function"], len(pair["order"])] for function, batch, _ in made):
                 raise Refused(f"{place}: its values have another function or batch")
             reads = [views for _, _, views in made]
