@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 
 from symlayout.compute import scalars, trace
-from symlayout.compute.demands import demanding
 from symlayout.compute.elementwise import common_dtype, divisors, elementwise
 from symlayout.errors import ShapeError
 from symlayout.frontends.onnx.operator import operator, snake_case
-from symlayout.frontends.rank import require_rank, require_shape
+from symlayout.frontends.rank import require_shape
 from symlayout.ops.reshape import reshape
 from symlayout.tensors.attribute_key import kept_by_attributes
 from symlayout.tensors.chain import Tensor
@@ -288,13 +287,11 @@ def where(condition: Tensor, X: Tensor, Y: Tensor) -> Tensor:
     return elementwise(Body("Where", scalars.select), X, Y, condition, dtype=common_dtype("Where", (X, Y)))
 
 
-@operator("SwiGLU", example=("N, C; N, C", "", "(N, C)"), any_rank=True)
+@operator("SwiGLU", example=("N, C; N, C", "", "(N, C)"), kinds="rank, size_mismatch", any_rank=True)
 def swi_glu(A: Tensor, B: Tensor, alpha: float = 1.0) -> Tensor:
     """Return the swish of *A* times *B*, which has the same shape."""
     if isinstance(A, Tensor) and isinstance(B, Tensor):
-        if require_rank("SwiGLU", A, 0) != require_rank("SwiGLU", B, 0):
-            raise ShapeError(f"SwiGLU takes two tensors of one rank, not of {A.rank} and {B.rank}", "rank")
-        A = demanding(A, "an extent of {} beside one of {}", list(zip(A.shape, B.shape, strict=True)))
+        B, A = _of_one_shape([B, A])
     return apply("Mul", apply("Swish", A, alpha=alpha), B)
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,6 +11,7 @@ import numpy as np
 from symlayout.compute import scalars
 from symlayout.compute.elementwise import common_dtype, divisors, elementwise
 from symlayout.frontends import attributes
+from symlayout.frontends.function_rows import FunctionRow, squared_difference
 from symlayout.frontends.onnx.elementwise import apply, clip, where
 from symlayout.frontends.onnx.elementwise import max as largest
 from symlayout.frontends.onnx.elementwise import min as smallest
@@ -35,25 +34,6 @@ ABOUT = {
     "max": "The largest value.",
     "lambda_": "The scale.",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """An operation that is a function of ONNX's.
-
-    Attributes
-    ----------
-    function : str or callable
-        The name of ONNX's operator, or what returns the result of the inputs and the attributes.
-    inputs : str
-        The names of the inputs.
-    attributes : dict
-        Names of attributes, with the defaults of the specification; ``...`` is none.
-    """
-
-    function: str | Callable[..., Tensor]
-    inputs: str = "data"
-    attributes: dict[str, Any] = field(default_factory=dict)
 
 
 def _mapped(body: Body) -> Callable[..., Tensor]:
@@ -95,72 +75,67 @@ def _clamped(x: Tensor, min: float, max: float) -> Tensor:
     return clip(x, as_tensor("Clamp", "min", low, x), as_tensor("Clamp", "max", high, x))
 
 
-def _squared_difference(a: Tensor, b: Tensor) -> Tensor:
-    d = apply("Sub", a, b)
-    return apply("Mul", d, d)
-
-
-ROWS: dict[str, _Row] = {
-    "Abs-1": _Row("Abs"),
-    "Acos-1": _Row("Acos"),
-    "Acosh-3": _Row("Acosh"),
-    "Asin-1": _Row("Asin"),
-    "Asinh-3": _Row("Asinh"),
-    "Atan-1": _Row("Atan"),
-    "Atanh-3": _Row("Atanh"),
-    "BitwiseNot-13": _Row("BitwiseNot"),
-    "Ceiling-1": _Row("Ceil"),
-    "Clamp-1": _Row(_clamped, "data", {"min": ..., "max": ...}),
-    "Cos-1": _Row("Cos"),
-    "Cosh-1": _Row("Cosh"),
-    "Elu-1": _Row("Elu", "data", {"alpha": ...}),
-    "Erf-1": _Row("Erf"),
-    "Exp-1": _Row("Exp"),
-    "Floor-1": _Row("Floor"),
-    "Gelu-2": _Row("Gelu"),
-    "Gelu-7": _Row(_gelu, "data", {"approximation_mode": "ERF"}),
-    "HSigmoid-5": _Row(lambda x: apply("HardSigmoid", x, alpha=1 / 6, beta=0.5)),
-    "HSwish-4": _Row("HardSwish"),
-    "IsFinite-10": _Row(_finite),
-    "IsInf-10": _Row(_infinite, "data", {"detect_negative": True, "detect_positive": True}),
-    "IsNaN-10": _Row("IsNaN"),
-    "Log-1": _Row("Log"),
-    "LogicalNot-1": _Row("Not"),
-    "Mish-4": _Row("Mish"),
-    "Negative-1": _Row("Neg"),
-    "ReLU-1": _Row("Relu"),
-    "Round-5": _Row(_rounded, "data", {"mode": "half_to_even"}),
-    "Sigmoid-1": _Row("Sigmoid"),
-    "Sign-1": _Row("Sign"),
-    "Sin-1": _Row("Sin"),
-    "Sinh-1": _Row("Sinh"),
-    "SoftPlus-4": _Row("Softplus"),
-    "SoftSign-9": _Row("Softsign"),
-    "Sqrt-1": _Row("Sqrt"),
-    "Tan-1": _Row("Tan"),
-    "Tanh-1": _Row("Tanh"),
-    "Add-1": _Row("Add", "a b"),
-    "BitwiseAnd-13": _Row("BitwiseAnd", "a b"),
-    "BitwiseOr-13": _Row("BitwiseOr", "a b"),
-    "BitwiseXor-13": _Row("BitwiseXor", "a b"),
-    "Divide-1": _Row(_divided, "a b", {"m_pythondiv": True}),
-    "Equal-1": _Row("Equal", "a b"),
-    "FloorMod-1": _Row("Mod", "a b"),
-    "Greater-1": _Row("Greater", "a b"),
-    "GreaterEqual-1": _Row("GreaterOrEqual", "a b"),
-    "Less-1": _Row("Less", "a b"),
-    "LessEqual-1": _Row("LessOrEqual", "a b"),
-    "LogicalAnd-1": _Row("And", "a b"),
-    "LogicalOr-1": _Row("Or", "a b"),
-    "LogicalXor-1": _Row("Xor", "a b"),
-    "Maximum-1": _Row(largest, "a b"),
-    "Minimum-1": _Row(smallest, "a b"),
-    "Mod-1": _Row(lambda a, b: apply("Mod", a, b, fmod=1), "a b"),
-    "Multiply-1": _Row("Mul", "a b"),
-    "NotEqual-1": _Row(lambda a, b: apply("Not", apply("Equal", a, b)), "a b"),
-    "Power-1": _Row("Pow", "a b"),
-    "SquaredDifference-1": _Row(_squared_difference, "a b"),
-    "Subtract-1": _Row("Sub", "a b"),
+ROWS: dict[str, FunctionRow] = {
+    "Abs-1": FunctionRow("Abs", "data"),
+    "Acos-1": FunctionRow("Acos", "data"),
+    "Acosh-3": FunctionRow("Acosh", "data"),
+    "Asin-1": FunctionRow("Asin", "data"),
+    "Asinh-3": FunctionRow("Asinh", "data"),
+    "Atan-1": FunctionRow("Atan", "data"),
+    "Atanh-3": FunctionRow("Atanh", "data"),
+    "BitwiseNot-13": FunctionRow("BitwiseNot", "data"),
+    "Ceiling-1": FunctionRow("Ceil", "data"),
+    "Clamp-1": FunctionRow(_clamped, "data", {"min": ..., "max": ...}),
+    "Cos-1": FunctionRow("Cos", "data"),
+    "Cosh-1": FunctionRow("Cosh", "data"),
+    "Elu-1": FunctionRow("Elu", "data", {"alpha": ...}),
+    "Erf-1": FunctionRow("Erf", "data"),
+    "Exp-1": FunctionRow("Exp", "data"),
+    "Floor-1": FunctionRow("Floor", "data"),
+    "Gelu-2": FunctionRow("Gelu", "data"),
+    "Gelu-7": FunctionRow(_gelu, "data", {"approximation_mode": "ERF"}),
+    "HSigmoid-5": FunctionRow(lambda x: apply("HardSigmoid", x, alpha=1 / 6, beta=0.5), "data"),
+    "HSwish-4": FunctionRow("HardSwish", "data"),
+    "IsFinite-10": FunctionRow(_finite, "data"),
+    "IsInf-10": FunctionRow(_infinite, "data", {"detect_negative": True, "detect_positive": True}),
+    "IsNaN-10": FunctionRow("IsNaN", "data"),
+    "Log-1": FunctionRow("Log", "data"),
+    "LogicalNot-1": FunctionRow("Not", "data"),
+    "Mish-4": FunctionRow("Mish", "data"),
+    "Negative-1": FunctionRow("Neg", "data"),
+    "ReLU-1": FunctionRow("Relu", "data"),
+    "Round-5": FunctionRow(_rounded, "data", {"mode": "half_to_even"}),
+    "Sigmoid-1": FunctionRow("Sigmoid", "data"),
+    "Sign-1": FunctionRow("Sign", "data"),
+    "Sin-1": FunctionRow("Sin", "data"),
+    "Sinh-1": FunctionRow("Sinh", "data"),
+    "SoftPlus-4": FunctionRow("Softplus", "data"),
+    "SoftSign-9": FunctionRow("Softsign", "data"),
+    "Sqrt-1": FunctionRow("Sqrt", "data"),
+    "Tan-1": FunctionRow("Tan", "data"),
+    "Tanh-1": FunctionRow("Tanh", "data"),
+    "Add-1": FunctionRow("Add", "a b"),
+    "BitwiseAnd-13": FunctionRow("BitwiseAnd", "a b"),
+    "BitwiseOr-13": FunctionRow("BitwiseOr", "a b"),
+    "BitwiseXor-13": FunctionRow("BitwiseXor", "a b"),
+    "Divide-1": FunctionRow(_divided, "a b", {"m_pythondiv": True}),
+    "Equal-1": FunctionRow("Equal", "a b"),
+    "FloorMod-1": FunctionRow("Mod", "a b"),
+    "Greater-1": FunctionRow("Greater", "a b"),
+    "GreaterEqual-1": FunctionRow("GreaterOrEqual", "a b"),
+    "Less-1": FunctionRow("Less", "a b"),
+    "LessEqual-1": FunctionRow("LessOrEqual", "a b"),
+    "LogicalAnd-1": FunctionRow("And", "a b"),
+    "LogicalOr-1": FunctionRow("Or", "a b"),
+    "LogicalXor-1": FunctionRow("Xor", "a b"),
+    "Maximum-1": FunctionRow(largest, "a b"),
+    "Minimum-1": FunctionRow(smallest, "a b"),
+    "Mod-1": FunctionRow(lambda a, b: apply("Mod", a, b, fmod=1), "a b"),
+    "Multiply-1": FunctionRow("Mul", "a b"),
+    "NotEqual-1": FunctionRow(lambda a, b: apply("Not", apply("Equal", a, b)), "a b"),
+    "Power-1": FunctionRow("Pow", "a b"),
+    "SquaredDifference-1": FunctionRow(squared_difference, "a b"),
+    "Subtract-1": FunctionRow("Sub", "a b"),
 }
 
 
@@ -176,37 +151,16 @@ def require_broadcast(mode: Any) -> None:
         raise NotDeclaredError("auto_broadcast is 'pdpd', the rule of PaddlePaddle")
 
 
-def _registered(name: str, row: _Row) -> Callable[..., Tensor]:
-    inputs = row.inputs.split()
-    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    own = {**row.attributes, **({"auto_broadcast": "numpy"} if inputs[1:] else {})}
-    parameters = [inspect.Parameter(i, kind, annotation="Tensor") for i in inputs]
-    parameters += [
-        inspect.Parameter(a, kind, default=inspect.Parameter.empty if d is ... else d, annotation="Any")
-        for a, d in own.items()
-    ]
-    signature = inspect.Signature(parameters, return_annotation="Tensor")
-
-    def applied(*args: Any, **kwargs: Any) -> Tensor:
-        bound = signature.bind(*args, **kwargs)
-        bound.apply_defaults()
-        given = dict(bound.arguments)
-        if (mode := given.pop("auto_broadcast", None)) is not None:
-            require_broadcast(mode)
-        xs = [given.pop(i) for i in inputs]
-        if isinstance(row.function, str):
-            return apply(row.function, *xs, **given)
-        made: Tensor = row.function(*xs, **given)
-        return made
-
-    applied.__name__ = applied.__qualname__ = snake_case(name)
-    applied.__doc__ = f"Return {name} of each element{' of the inputs, broadcast together' if inputs[1:] else ''}."
-    applied.__signature__ = signature  # type: ignore[attr-defined]
-    shapes = "N, 1; C" if inputs[1:] else "N, C"
+def _registered(name: str, row: FunctionRow) -> Callable[..., Tensor]:
+    several = " " in row.inputs
+    about = f"Return {name} of each element{' of the inputs, broadcast together' if several else ''}."
+    checks = {"auto_broadcast": ("numpy", require_broadcast)} if several else {}
+    made = row.as_function(__name__, snake_case(name), about, checks)
     texts = {"min": "min=0, max=6", "alpha": "alpha=1.0"}
-    given = next((texts[a] for a, d in own.items() if d is ...), "")
-    kinds = "size_mismatch, bad_mode, not_declared, overflow" if inputs[1:] else "attr_dtype, bad_mode"
-    return operator(f"openvino:{name}", example=(shapes, given, "(N, C)"), kinds=kinds, about=ABOUT)(applied)
+    given = next((texts[a] for a, d in row.attributes.items() if d is ...), "")
+    kinds = "size_mismatch, bad_mode, not_declared, overflow" if several else "attr_dtype, bad_mode"
+    example = ("N, 1; C" if several else "N, C", given, "(N, C)")
+    return operator(f"openvino:{name}", example=example, kinds=kinds, about=ABOUT)(made)
 
 
 globals().update({snake_case(name): _registered(name, row) for name, row in ROWS.items()})

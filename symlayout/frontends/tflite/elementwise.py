@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,6 +10,7 @@ import numpy as np
 from symlayout.compute.elementwise import common_dtype, divisors, elementwise
 from symlayout.errors import ShapeError
 from symlayout.frontends import attributes
+from symlayout.frontends.function_rows import FunctionRow, squared_difference
 from symlayout.frontends.onnx.elementwise import apply, clip
 from symlayout.frontends.onnx.elementwise import max as largest
 from symlayout.frontends.onnx.elementwise import min as smallest
@@ -55,25 +54,6 @@ def activated(x: Tensor, activation: str) -> Tensor:
     return _between(x, *((0, 6) if kind == "RELU6" else (-1, 1)))
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """An operation that is a function of ONNX's.
-
-    Attributes
-    ----------
-    function : str or callable
-        The name of ONNX's operator, or what returns the result of the inputs and the attributes.
-    inputs : str
-        The names of the inputs.
-    attributes : dict
-        Names of attributes, with the defaults of the schema.
-    """
-
-    function: str | Callable[..., Tensor]
-    inputs: str = "x"
-    attributes: dict[str, Any] = field(default_factory=dict)
-
-
 _FUSED = {"fused_activation_function": "NONE"}
 
 
@@ -96,11 +76,6 @@ def _floor_remainder(a: Tensor, b: Tensor) -> Tensor:
     return apply("Mod", a, b)
 
 
-def _squared_difference(a: Tensor, b: Tensor) -> Tensor:
-    d = apply("Sub", a, b)
-    return apply("Mul", d, d)
-
-
 def _gelu(x: Tensor, approximate: Any) -> Tensor:
     return apply("Gelu", x, approximate="tanh" if attributes.flag("approximate", approximate) else "none")
 
@@ -116,74 +91,60 @@ def _selected(condition: Tensor, a: Tensor, b: Tensor) -> Tensor:
     return chosen(condition, a, b)
 
 
-ROWS: dict[str, _Row] = {
-    "ABS": _Row("Abs"),
-    "CEIL": _Row("Ceil"),
-    "COS": _Row("Cos"),
-    "ELU": _Row(lambda x: apply("Elu", x, alpha=1.0)),
-    "EXP": _Row("Exp"),
-    "FLOOR": _Row("Floor"),
-    "GELU": _Row(_gelu, "x", {"approximate": False}),
-    "HARD_SWISH": _Row("HardSwish"),
-    "LEAKY_RELU": _Row("LeakyRelu", "x", {"alpha": 0.0}),
-    "LOG": _Row("Log"),
-    "LOGICAL_NOT": _Row("Not"),
-    "LOGISTIC": _Row("Sigmoid"),
-    "NEG": _Row("Neg"),
-    "RELU": _Row("Relu"),
-    "RELU6": _Row(lambda x: _between(x, 0, 6)),
-    "RELU_0_TO_1": _Row(lambda x: _between(x, 0, 1)),
-    "RELU_N1_TO_1": _Row(lambda x: _between(x, -1, 1)),
-    "ROUND": _Row("Round"),
-    "RSQRT": _Row(lambda x: apply("Reciprocal", apply("Sqrt", x))),
-    "SIGN": _Row("Sign"),
-    "SIN": _Row("Sin"),
-    "SQRT": _Row("Sqrt"),
-    "SQUARE": _Row(lambda x: apply("Mul", x, x)),
-    "TANH": _Row("Tanh"),
-    "ADD": _Row(_with_activation("Add"), "a b", _FUSED),
-    "DIV": _Row(_with_activation("Div"), "a b", _FUSED),
-    "EQUAL": _Row("Equal", "a b"),
-    "FLOOR_DIV": _Row(_floor_divided, "a b"),
-    "FLOOR_MOD": _Row(_floor_remainder, "a b"),
-    "GREATER": _Row("Greater", "a b"),
-    "GREATER_EQUAL": _Row("GreaterOrEqual", "a b"),
-    "LESS": _Row("Less", "a b"),
-    "LESS_EQUAL": _Row("LessOrEqual", "a b"),
-    "LOGICAL_AND": _Row("And", "a b"),
-    "LOGICAL_OR": _Row("Or", "a b"),
-    "MAXIMUM": _Row(lambda a, b: largest(a, b), "a b"),
-    "MINIMUM": _Row(lambda a, b: smallest(a, b), "a b"),
-    "MUL": _Row(_with_activation("Mul"), "a b", _FUSED),
-    "NOT_EQUAL": _Row(_not_equal, "a b"),
-    "POW": _Row("Pow", "a b"),
-    "PRELU": _Row("PRelu", "x alpha"),
-    "SQUARED_DIFFERENCE": _Row(_squared_difference, "a b"),
-    "SUB": _Row(_with_activation("Sub"), "a b", _FUSED),
-    "SELECT": _Row(_selected, "condition a b"),
-    "SELECT_V2": _Row(chosen, "condition a b"),
+ROWS: dict[str, FunctionRow] = {
+    "ABS": FunctionRow("Abs"),
+    "CEIL": FunctionRow("Ceil"),
+    "COS": FunctionRow("Cos"),
+    "ELU": FunctionRow(lambda x: apply("Elu", x, alpha=1.0)),
+    "EXP": FunctionRow("Exp"),
+    "FLOOR": FunctionRow("Floor"),
+    "GELU": FunctionRow(_gelu, "x", {"approximate": False}),
+    "HARD_SWISH": FunctionRow("HardSwish"),
+    "LEAKY_RELU": FunctionRow("LeakyRelu", "x", {"alpha": 0.0}),
+    "LOG": FunctionRow("Log"),
+    "LOGICAL_NOT": FunctionRow("Not"),
+    "LOGISTIC": FunctionRow("Sigmoid"),
+    "NEG": FunctionRow("Neg"),
+    "RELU": FunctionRow("Relu"),
+    "RELU6": FunctionRow(lambda x: _between(x, 0, 6)),
+    "RELU_0_TO_1": FunctionRow(lambda x: _between(x, 0, 1)),
+    "RELU_N1_TO_1": FunctionRow(lambda x: _between(x, -1, 1)),
+    "ROUND": FunctionRow("Round"),
+    "RSQRT": FunctionRow(lambda x: apply("Reciprocal", apply("Sqrt", x))),
+    "SIGN": FunctionRow("Sign"),
+    "SIN": FunctionRow("Sin"),
+    "SQRT": FunctionRow("Sqrt"),
+    "SQUARE": FunctionRow(lambda x: apply("Mul", x, x)),
+    "TANH": FunctionRow("Tanh"),
+    "ADD": FunctionRow(_with_activation("Add"), "a b", _FUSED),
+    "DIV": FunctionRow(_with_activation("Div"), "a b", _FUSED),
+    "EQUAL": FunctionRow("Equal", "a b"),
+    "FLOOR_DIV": FunctionRow(_floor_divided, "a b"),
+    "FLOOR_MOD": FunctionRow(_floor_remainder, "a b"),
+    "GREATER": FunctionRow("Greater", "a b"),
+    "GREATER_EQUAL": FunctionRow("GreaterOrEqual", "a b"),
+    "LESS": FunctionRow("Less", "a b"),
+    "LESS_EQUAL": FunctionRow("LessOrEqual", "a b"),
+    "LOGICAL_AND": FunctionRow("And", "a b"),
+    "LOGICAL_OR": FunctionRow("Or", "a b"),
+    "MAXIMUM": FunctionRow(lambda a, b: largest(a, b), "a b"),
+    "MINIMUM": FunctionRow(lambda a, b: smallest(a, b), "a b"),
+    "MUL": FunctionRow(_with_activation("Mul"), "a b", _FUSED),
+    "NOT_EQUAL": FunctionRow(_not_equal, "a b"),
+    "POW": FunctionRow("Pow", "a b"),
+    "PRELU": FunctionRow("PRelu", "x alpha"),
+    "SQUARED_DIFFERENCE": FunctionRow(squared_difference, "a b"),
+    "SUB": FunctionRow(_with_activation("Sub"), "a b", _FUSED),
+    "SELECT": FunctionRow(_selected, "condition a b"),
+    "SELECT_V2": FunctionRow(chosen, "condition a b"),
 }
 
 
-def _registered(name: str, row: _Row) -> Callable[..., Tensor]:
-    inputs = row.inputs.split()
-    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    parameters = [inspect.Parameter(i, kind, annotation="Tensor") for i in inputs]
-    parameters += [inspect.Parameter(a, kind, default=d, annotation="Any") for a, d in row.attributes.items()]
-    signature = inspect.Signature(parameters, return_annotation="Tensor")
-
-    def applied(*args: Any, **kwargs: Any) -> Tensor:
-        bound = signature.bind(*args, **kwargs)
-        bound.apply_defaults()
-        values = dict(bound.arguments)
-        xs = [values.pop(i) for i in inputs]
-        return apply(row.function, *xs, **values) if isinstance(row.function, str) else row.function(*xs, **values)
-
-    applied.__name__ = applied.__qualname__ = name.lower()
-    applied.__doc__ = f"Return {name} of each element, or of elements that are broadcast together."
-    applied.__signature__ = signature  # type: ignore[attr-defined]
-    shapes = {1: "N, C", 2: "N, 1; C", 3: "N, C; N, C; N, C"}[len(inputs)]
-    return operator(f"tflite:{name}", example=(shapes, "", "(N, C)"), kinds=_BINARY, about=ABOUT)(applied)
+def _registered(name: str, row: FunctionRow) -> Callable[..., Tensor]:
+    about = f"Return {name} of each element, or of elements that are broadcast together."
+    shapes = {1: "N, C", 2: "N, 1; C", 3: "N, C; N, C; N, C"}[len(row.inputs.split())]
+    made = row.as_function(__name__, name.lower(), about, {})
+    return operator(f"tflite:{name}", example=(shapes, "", "(N, C)"), kinds=_BINARY, about=ABOUT)(made)
 
 
 globals().update({name.lower(): _registered(name, row) for name, row in ROWS.items()})

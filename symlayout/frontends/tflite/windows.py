@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from symlayout.compute import contractions, pooling
@@ -150,41 +152,33 @@ def transpose_conv(
     return _finished(made, bias, fused_activation_function)
 
 
-def _pooled(name: str, x: Tensor, filter: tuple[Any, Any], padding: str, strides: tuple[Any, Any]) -> Any:
-    kernel = [attributes.scalar("filter", n, 1) for n in filter]
-    return _images(name, x), kernel, _spatial(padding, strides)
+def _pooled(name: str, about: str, pool: Callable[[Tensor, Any, Spatial], Tensor]) -> Callable[..., Tensor]:
+    def applied(
+        input: Tensor,
+        padding: str = "SAME",
+        stride_w: Any = 1,
+        stride_h: Any = 1,
+        filter_width: Any = 1,
+        filter_height: Any = 1,
+        fused_activation_function: str = "NONE",
+    ) -> Tensor:
+        kernel = [attributes.scalar("filter", n, 1) for n in (filter_height, filter_width)]
+        made = pool(_images(name, input), kernel, _spatial(padding, (stride_h, stride_w)))
+        return _finished(made, None, fused_activation_function)
+
+    applied.__name__ = applied.__qualname__ = name.lower()
+    applied.__doc__ = about
+    halves = 'padding="VALID", stride_w=2, stride_h=2, filter_width=2, filter_height=2'
+    example = ("N, 2*h, 2*w, C", halves, "(N, h, w, C)")
+    return operator(f"tflite:{name}", example=example, kinds=_KINDS, about=_ABOUT)(applied)
 
 
-@operator("tflite:AVERAGE_POOL_2D", example=("N, 2*h, 2*w, C", 'padding="VALID", stride_w=2, stride_h=2, '
-          "filter_width=2, filter_height=2", "(N, h, w, C)"), kinds=_KINDS, about=_ABOUT)  # fmt: skip
-def average_pool_2d(
-    input: Tensor,
-    padding: str = "SAME",
-    stride_w: Any = 1,
-    stride_h: Any = 1,
-    filter_width: Any = 1,
-    filter_height: Any = 1,
-    fused_activation_function: str = "NONE",
-) -> Tensor:
-    """Return the mean of each window, of the elements that lie inside."""
-    x, kernel, way = _pooled("AVERAGE_POOL_2D", input, (filter_height, filter_width), padding, (stride_h, stride_w))
-    return _finished(pooling.average_pool(x, kernel, way, count_pads=False), None, fused_activation_function)
-
-
-@operator("tflite:MAX_POOL_2D", example=("N, 2*h, 2*w, C", 'padding="VALID", stride_w=2, stride_h=2, '
-          "filter_width=2, filter_height=2", "(N, h, w, C)"), kinds=_KINDS, about=_ABOUT)  # fmt: skip
-def max_pool_2d(
-    input: Tensor,
-    padding: str = "SAME",
-    stride_w: Any = 1,
-    stride_h: Any = 1,
-    filter_width: Any = 1,
-    filter_height: Any = 1,
-    fused_activation_function: str = "NONE",
-) -> Tensor:
-    """Return the maximum of each window."""
-    x, kernel, way = _pooled("MAX_POOL_2D", input, (filter_height, filter_width), padding, (stride_h, stride_w))
-    return _finished(pooling.max_pool(x, kernel, way), None, fused_activation_function)
+average_pool_2d = _pooled(
+    "AVERAGE_POOL_2D",
+    "Return the mean of each window, of the elements that lie inside.",
+    partial(pooling.average_pool, count_pads=False),
+)
+max_pool_2d = _pooled("MAX_POOL_2D", "Return the maximum of each window.", pooling.max_pool)
 
 
 @operator("tflite:FULLY_CONNECTED", example=("N, C; M, C; M", "", "(N, M)"), kinds=_KINDS, about=_ABOUT)
