@@ -10,7 +10,7 @@ from symlayout.interrupts import INTERRUPTED, raise_again
 def main() -> int:
     """Run the command line of this process, and return the exit status.
 
-    Loading it takes a fifth of a second: an interrupt ends that as it ends a command.
+    An interrupt while it is loaded ends it as one during a command does.
     """
     try:
         raise_again()

@@ -94,12 +94,12 @@ def where_elements(x: Tensor, of: Tensor, name: str, places: Places) -> Tensor:
     >>> sl.prove_equal(where_elements(x, r, "share", Places(0, limits=(0, 1))), x).verdict
     <Verdict.PROVED: 'proved'>
     """
-    return _beside([x, whole(name, [of], of.shape, function=_itself, dtype=of.dtype, places=(places,))])
+    return beside([x, whole(name, [of], of.shape, function=_itself, dtype=of.dtype, places=(places,))])
 
 
 @core_joint_operation
-def _beside(x: Operand) -> Declared:
-    """Return the first of two tensors."""
+def beside(x: Operand) -> Declared:
+    """Return the first of two tensors, which is valid where both are, and reads nothing of the second one."""
     return index_map(x.shapes[0], lambda *o: o)
 
 

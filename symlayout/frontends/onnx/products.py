@@ -10,6 +10,7 @@ import numpy as np
 from symlayout.compute import contractions, reductions, scalars
 from symlayout.compute.demands import demanding, spread
 from symlayout.compute.elementwise import common_dtype, elementwise
+from symlayout.compute.whole import beside
 from symlayout.errors import LEFT_OUT, ShapeError, shown
 from symlayout.frontends import attributes
 from symlayout.frontends.onnx.elementwise import apply
@@ -55,9 +56,7 @@ def gemm(
     if C is None:
         return made
     if beta == 0:  # C is not read, and fits all the same
-        own = made.shape[2 - require_rank("Gemm", C, 0, 2) :]
-        broadcast = [((n - 1) * (n - m), 0) for n, m in zip(C.shape, own, strict=True)]
-        return demanding(made, "the bias has no extent that fits: {} is not {}", broadcast)
+        return beside([made, spread(C, made.shape)])
     return apply("Add", made, spread(scaled(C, beta), made.shape))
 
 
