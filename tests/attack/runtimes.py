@@ -6,7 +6,7 @@ import mmap
 import signal
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache, cached_property, reduce
 from importlib import import_module
@@ -173,9 +173,12 @@ class Sessions:
         return any(_STRETCHES[n.op_type](n, operands) for n, operands in zip(self._broadcast, each, strict=True))
 
     def _by_evaluator(self, evaluator: Any, given: Arrays) -> Ran:
-        with warnings.catch_warnings(), np.errstate(all="ignore"), _ended():
-            warnings.simplefilter("ignore")
-            return _ran(evaluator, self.model, given)
+        try:
+            with warnings.catch_warnings(), np.errstate(all="ignore"), _ended():
+                warnings.simplefilter("ignore")
+                return _ran(evaluator, self.model, given)
+        except TimeoutError as error:  # it is raised once more while the first one is handled
+            return Ran(None, str(error))
 
 
 @contextmanager
@@ -190,8 +193,10 @@ def _ended() -> Iterator[None]:
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        signal.signal(signal.SIGVTALRM, before)
+        while signal.getsignal(signal.SIGVTALRM) is expired:
+            with suppress(TimeoutError):
+                signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+                signal.signal(signal.SIGVTALRM, before)
 
 
 _place = mmap.mmap(-1, 1)  # shared with the processes that this one forks

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -222,3 +223,18 @@ def test_what_is_no_model_is_not_judged(elem_type: int, outcome: str) -> None:
         s.proto.graph.input[0].type.tensor_type.elem_type = elem_type
     given = {"x": np.zeros((2, 3), helper.tensor_dtype_to_np_dtype(elem_type))}
     assert judge._replayed(Pair("Pad", "kind", before, after, {}), given, False)[0] == outcome
+
+
+def test_the_end_of_the_evaluator_may_come_while_it_is_handled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is freed after the first end takes longer than the time until the next one."""
+
+    def twice(*_: object) -> Any:
+        try:
+            raise TimeoutError("NotImplemented: once")
+        except TimeoutError:
+            raise TimeoutError("NotImplemented: once more") from None
+
+    monkeypatch.setattr(runtimes, "_ran", twice)
+    before = signal.getsignal(signal.SIGVTALRM)
+    assert side("Relu").sessions.by_reference({}).lacks
+    assert signal.getsignal(signal.SIGVTALRM) is before
