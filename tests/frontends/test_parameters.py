@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
+from typing import Any
+
 import pytest
 
 import symlayout as sl
+from symlayout.errors import ShapeError
+from symlayout.frontends.function_rows import FunctionRow
 from symlayout.frontends.parameters import needed_tensors, takes_outputs, takes_tensors
 from symlayout.frontends.registry import is_attribute_error
 
@@ -41,3 +46,23 @@ def test_an_attribute_that_an_operation_lacks_is_told_from_other_errors() -> Non
     with pytest.raises(sl.ShapeError) as other:
         sl.onnx.space_to_depth(x, blocksize=0)
     assert not is_attribute_error(other.value)
+
+
+def refused(mode: Any) -> None:
+    if mode != "numpy":
+        raise ShapeError(f"mode is {mode}", "bad_mode")
+
+
+def test_a_row_is_a_function_with_a_signature() -> None:
+    x = sl.tensor("N", "float32", "x")
+    row = FunctionRow("Elu", "data", {"alpha": ...})
+    made = row.as_function("a.module", "elu", "Return it.", {"mode": ("numpy", refused)})
+    assert (made.__module__, made.__name__, made.__doc__) == ("a.module", "elu", "Return it.")
+    parameters = inspect.signature(made).parameters
+    assert [*parameters] == ["data", "alpha", "mode"]
+    assert [p.default for p in parameters.values()] == [inspect.Parameter.empty, inspect.Parameter.empty, "numpy"]
+    assert sl.prove_equal(made(x, alpha=1.0), sl.onnx.elu(x, alpha=1.0)).verdict is sl.Verdict.PROVED
+    with pytest.raises(TypeError, match="alpha"):
+        made(x)
+    with pytest.raises(ShapeError, match="mode is pdpd"):
+        made(x, 1.0, "pdpd")
