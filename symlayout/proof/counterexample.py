@@ -6,6 +6,8 @@ has compared every element.
 
 from __future__ import annotations
 
+import cmath
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
@@ -37,6 +39,7 @@ _SPECIAL = 300  # the first draw of signed zeros, infinities and NaN, with a few
 _SPECIAL_VALUES = (0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 2.0, -2.0, 0.5)
 _SPECIAL_DRAWS = 12  # of such elements at each of few sizes
 _SPECIAL_POINTS = 3  # at which these are drawn, beside a few large ones
+_MORE_POINTS = 4  # that are tried for a finite difference where an infinite one or NaN is found
 _INDICES = 1000  # added to a draw in which integers are 0 or 1: places that each axis has, but for one of extent 1
 _WITH_ELEMENTS = 20  # candidate points with no extent 0 that are tried first for values that are computed
 _EVERY = 4  # how many sizes there are to one for which small elements are drawn, too, and to one for those of about 1
@@ -90,6 +93,13 @@ class Witness:
     draw: int = field(default=0, compare=False, repr=False)
     is_special: bool = field(default=False, compare=False, repr=False)
 
+    @property
+    def is_finite(self) -> bool:
+        """Whether neither side is an infinity or NaN at *coord*: runtimes differ in what becomes such a value."""
+        return all(
+            not isinstance(s, tuple) or s[:1] != ("value",) or not _is_infinite(s[1]) for s in (self.left, self.right)
+        )
+
     def __str__(self) -> str:
         at = ", ".join(f"{symbol} = {value}" for symbol, value in self.dims.items())
         computed = isinstance(self.left, tuple) and self.left[:1] == ("value",)
@@ -115,8 +125,11 @@ class WitnessSearch:
         """Return a witness or None, the number of points of D that were evaluated, and whether these are all of D.
 
         D is the set of dims for which both sides are valid.  *budget* is a number of small points; a point with long
-        chains or many elements counts as several.  A second call goes on with what its budget leaves.
+        chains or many elements counts as several.  A second call goes on with what its budget leaves.  A few more
+        points are evaluated for a witness of finite values.
         """
+        first: Witness | None = None
+        last = math.inf  # the point that is the last one to be searched
         dims = list(self.facts.dims.values())
         if self._sizes is None:
             least = self._least()
@@ -124,7 +137,7 @@ class WitnessSearch:
             if self.left.computes or self.right.computes:  # first those of inputs with elements
                 some = {name: max(least.get(name) or 0, 1) for name in self.facts.dims}
                 self._sizes = chain(islice(sizes(self.facts, some), _WITH_ELEMENTS), self._sizes)
-        while self._spent < budget and self._tried < budget * _CHEAP:
+        while self._spent < budget and self._tried < budget * _CHEAP and self._searched < last:
             values = next(self._sizes, None)
             if values is None:
                 break
@@ -136,11 +149,13 @@ class WitnessSearch:
                 witness, compared = self.differ(values)
             except (ShapeError, InconclusiveError):
                 continue  # binding or evaluation refused these dims: not a point of D
-            if witness is not None:
-                return witness, self._searched, False
             if not dims:
-                return None, self._searched, compared
-        return None, self._searched, False
+                return witness, self._searched, witness is None and compared
+            if witness is not None and witness.is_finite:
+                return witness, self._searched, False
+            if witness is not None and first is None:
+                first, last = witness, self._searched + _MORE_POINTS
+        return first, self._searched, False
 
     def run_far(self) -> tuple[Witness | None, int]:
         """Return a witness at a few large sizes or None, and the number of points of D in all that were evaluated."""
@@ -275,8 +290,9 @@ class WitnessSearch:
             draws = draws[: max(1, _MOST_DRAWN // max(work, 1))]
             self._spent += len(draws) * work // _ELEMENTS
             reading = self._reading(values)
-            found = (self._computed_apart(left, right, dims, k, reading) for k in draws)
-            return next(filter(None, found), None), False
+            found = filter(None, (self._computed_apart(left, right, dims, k, reading) for k in draws))
+            first = next(found, None)
+            return first if first is None or first.is_finite else next((w for w in found if w.is_finite), first), False
         keys = sorted({leaf.key for t in (left, right) for leaf in t.leaves()})
         fills: list[Any] = []
         codes = [self._codes(t, keys, fills) for t in (left, right)]
@@ -356,6 +372,18 @@ def _are_other_kinds(a: Array, b: Array) -> Array:
     return np.asarray((kinds[0] != kinds[1]) & ~is_rounding)
 
 
+def _is_infinite(value: Any) -> bool:
+    """Return whether a number is an infinity or NaN."""
+    return isinstance(value, float | complex) and not cmath.isfinite(value)
+
+
+def _where_finite(t: Array) -> Array:
+    """Return which elements are neither infinite nor NaN."""
+    if t.dtype.kind == "c":
+        return np.isfinite(t)
+    return np.isfinite(t.astype(np.float64)) if _is_float(t.dtype) else np.ones(t.shape, bool)
+
+
 def _is_float(dtype: np.dtype[Any]) -> bool:
     return dtype.kind == "f" or (dtype.kind == "V" and dtype.names is None)  # a type of ml_dtypes is V
 
@@ -402,7 +430,9 @@ def difference_of(a: Array, b: Array, again: Callable[[], Array | None]) -> Arra
     if not apart.size:
         return None
     plain = np.flatnonzero(differs & ~_near(a, b, _PLAIN))
-    coord = tuple(int(c) for c in np.unravel_index((plain if plain.size else apart)[0], a.shape))
+    places = plain if plain.size else apart
+    finite = places[_where_finite(a.flat[places]) & _where_finite(b.flat[places])]
+    coord = tuple(int(c) for c in np.unravel_index((finite if finite.size else places)[0], a.shape))
     return ArrayDifference(coord, a[coord].item(), b[coord].item(), is_plain=bool(plain.size))
 
 

@@ -6,7 +6,7 @@ import hashlib
 import random
 import re
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -288,14 +288,20 @@ def _second(pair: Pair, point: Point, loose: bool, first: str, a: Ran, b: Ran) -
         return "either zero", ""
     x, y = pair.before.by_reference(point), pair.after.by_reference(point)
     text = f"{first}; {_both(a, b)}"
-    if _agree_without_nan(pair, point, loose):
-        return "disputed", f"{text}; they are equal without NaN, of which onnxruntime's kernels of MaxPool differ"
+    if op := _agree_without(pair, point, loose):
+        return "disputed", f"{text}; they are equal without {_DEPARTS[op][0]}"
     if x.arrays is None or (y.arrays is None and y.lacks):
         return "wrong", f"{text}; the reference evaluator does not judge: {(x.refusal or y.refusal)[:100]}"
     how = _difference(x, y, loose)
     if how in ("", "rounding"):
         return "disputed", f"{text}; the reference evaluator: equal, {_text(x)}"
     return "wrong", f"{text}; the reference evaluator: {how}, {_both(x, y)}"
+
+
+_DEPARTS: dict[str, tuple[str, Callable[[Array], Array], float]] = {
+    "MaxPool": ("NaN, of which onnxruntime's kernels of MaxPool differ", np.isnan, 1.0),
+    "Where": ("-0.0, of which onnxruntime's Where makes 0.0", lambda a: (a == 0) & np.signbit(a), 0.0),
+}  # what departs, at which elements, and what stands in their place
 
 
 def _agree_with_ordered_zeros(pair: Pair, point: Point, loose: bool) -> bool:
@@ -307,15 +313,19 @@ def _agree_with_ordered_zeros(pair: Pair, point: Point, loose: bool) -> bool:
     return x.arrays is not None and y.arrays is not None and _difference(x, y, loose) in ("", "rounding")
 
 
-def _agree_without_nan(pair: Pair, point: Point, loose: bool) -> bool:
-    """Return whether a MaxPool gets NaN, without which nothing differs: whether one is the largest is open."""
+def _agree_without(pair: Pair, point: Point, loose: bool) -> str:
+    """Return the operator of onnxruntime that departs from the standard, by elements without which nothing differs."""
     sides = pair.before, pair.after
-    if not any(n.op_type == "MaxPool" for side in sides for n in side.proto.graph.node):
-        return False
-    some = {name: a.dtype.kind == "f" and np.isnan(a).any() for name, a in point.given.items()}
-    given = {name: np.where(np.isnan(a), a.dtype.type(1), a) if some[name] else a for name, a in point.given.items()}
-    x, y = (side.sessions.by_onnxruntime(given) for side in sides)
-    return any(some.values()) and x.arrays is not None and _difference(x, y, loose) in ("", "rounding")
+    ops = {n.op_type for side in sides for n in side.proto.graph.node}
+    for op, (_, where, instead) in _DEPARTS.items():
+        floats = {name: a for name, a in point.given.items() if a.dtype.kind == "f"}
+        other = {name: np.where(where(a), a.dtype.type(instead), a) for name, a in floats.items()}
+        if op not in ops or not any(where(a).any() for a in floats.values()):
+            continue
+        x, y = (side.sessions.by_onnxruntime({**point.given, **other}) for side in sides)
+        if x.arrays is not None and _difference(x, y, loose) in ("", "rounding"):
+            return op
+    return ""
 
 
 def apart_from_itself(side: Side, given: Mapping[str, Array], a: Ran) -> bool:

@@ -84,3 +84,12 @@ def _by_onnxruntime(given: Spelling, x: np.ndarray[Any, Any]) -> np.ndarray[Any,
 def test_onnxruntime_reads_the_same_places(one: Spelling, other: Spelling, height: int) -> None:
     x = np.random.default_rng(height).standard_normal((2, 1, height, 8)).astype(np.float32)
     np.testing.assert_array_equal(_by_onnxruntime(one, x), _by_onnxruntime(other, x))
+
+
+@pytest.mark.parametrize(
+    "given", [{"mode": "linear"}, {"mode": "cubic"}, {"mode": "nearest", "nearest_mode": "round_prefer_ceil"}]
+)
+def test_half_an_element_for_nearest_has_no_meaning_in_other_modes(given: Spelling) -> None:
+    """Runtimes copy an axis that keeps its extent; the formula would move its elements."""
+    with pytest.raises(sl.SymlayoutError, match="tf_half_pixel_for_nn"):
+        resized({"scales": (1, 1, 2, 2), "coordinate_transformation_mode": "tf_half_pixel_for_nn", **given})

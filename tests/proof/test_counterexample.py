@@ -174,3 +174,20 @@ def test_a_sign_is_seen_behind_a_product_of_matrices() -> None:
     sides = [op.leaky_relu(op.mat_mul(a, w), alpha=alpha) for alpha in (0.0, -0.0)]
     assert sl.prove_equal(*sides, budget=30).verdict is sl.Verdict.REFUTED
     assert sl.prove_equal(*(op.softmax(s) for s in sides), budget=30).verdict is not sl.Verdict.REFUTED
+
+
+@pytest.mark.parametrize("name", list("abcdefghijklmnop"))
+def test_a_witness_has_finite_values_where_there_are_some(name: str) -> None:
+    """Runtimes reach an infinity by other ways, and then have NaN; zeros are among the elements that are drawn."""
+    x, y = sl.tensor("N", name="x", dtype=np.float32), sl.tensor("N", name=name + "_", dtype=np.float32)
+    witness = sl.prove_equal(sl.onnx.div(x, y), sl.onnx.div(x, sl.onnx.neg(y))).witness
+    assert witness is not None
+    assert witness.is_finite
+
+
+def test_a_difference_of_infinities_only_is_a_witness() -> None:
+    x = sl.tensor("N", name="x", dtype=np.float32)
+    zero = sl.onnx.sub(x, x)
+    proof = sl.prove_equal(sl.onnx.div(x, zero), sl.onnx.neg(sl.onnx.div(x, zero)))
+    assert proof.witness is not None
+    assert not proof.witness.is_finite

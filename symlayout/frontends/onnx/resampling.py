@@ -64,6 +64,10 @@ def resize(
     attributes.choice("mode", mode, ("nearest", "linear", "cubic"))
     attributes.choice("coordinate_transformation_mode", coordinate_transformation_mode, core.COORDINATES)
     attributes.choice("nearest_mode", nearest_mode, core.NEAREST)
+    if coordinate_transformation_mode == "tf_half_pixel_for_nn" and (mode, nearest_mode) not in _FOR_NEAREST:
+        raise NotDeclaredError(
+            f"tf_half_pixel_for_nn moves elements of axes that keep their extents by half an element, mode {mode}"
+        )
     given: list[tuple[str, Any]] = [("mode", mode), ("coordinates", coordinate_transformation_mode)]
     if mode == "nearest":
         given.append(("nearest", nearest_mode))
@@ -191,6 +195,7 @@ def _is_power_of_2(n: Fraction) -> bool:
     return n.numerator & (n.numerator - 1) == 0 and n.denominator & (n.denominator - 1) == 0
 
 
+_FOR_NEAREST = (("nearest", "floor"), ("nearest", "round_prefer_floor"))  # runtimes copy an axis that keeps its extent
 _ROUNDED = (("half_pixel", "round_prefer_floor"), ("half_pixel", "round_prefer_ceil"))
 
 

@@ -168,7 +168,21 @@ def test_a_max_pool_of_nan_is_disputed_where_nothing_else_differs(
     made = [sessions("MaxPool", x, kernel_shape=[3, 3], **given) for given in ({}, after)]
     before, other = (Side(each.model) for each, _ in made)
     pair = Pair("MaxPool", "kind", before, other, {})
-    assert judge._agree_without_nan(pair, Point({}, made[0][1]), False) is disputed
+    assert bool(judge._agree_without(pair, Point({}, made[0][1]), False)) is disputed
+
+
+@needs_onnxruntime
+@pytest.mark.parametrize(
+    ("first", "after", "disputed"), [(-0.0, "Identity", True), (-0.0, "Neg", False), (0.0, "Identity", False)]
+)
+def test_a_where_of_minus_zero_is_disputed_where_nothing_else_differs(first: float, after: str, disputed: bool) -> None:
+    x, yes = np.array([first, 2], np.float32), np.array([True, True])
+    (chosen, given), (other, _) = (sessions("Where", yes, x, x) for _ in range(2))
+    node = other.model.graph.node[0]
+    node.op_type = after
+    node.input[:] = node.input[1:2]
+    pair = Pair("Where", "kind", Side(chosen.model), Side(other.model), {})
+    assert bool(judge._agree_without(pair, Point({}, given), False)) is disputed
 
 
 @needs_onnxruntime
