@@ -480,6 +480,17 @@ def written(e: Sum, value: Callable[[str], Any]) -> Any:
     return sympy.Add(*(sympy.Mul(c, *map(factor, factors)) for c, factors in e.terms))
 
 
+def function_of(names: Sequence[str], e: Extent, facts: Facts) -> Any:
+    """Return *e* as a SymPy Lambda of the dims *names*.
+
+    >>> function_of(["N"], 2 * symbol("N"), Facts(dims={"N": Dim("N", 0)}))
+    Lambda(N, 2*N)
+    """
+    import sympy
+
+    return sympy.Lambda(tuple(symbol_of(facts.dims[name]) for name in names), to_sympy(e, facts))
+
+
 def extreme(form: str, values: Sequence[Any]) -> Any:
     """Return the minimum or maximum, by *form*, of ints and SymPy expressions, as an int if it is a constant."""
     found = _extreme_of(form, values)

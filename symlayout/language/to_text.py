@@ -1,4 +1,7 @@
-"""Write folded coordinates as Python expressions, with as few parentheses as Python's precedence allows."""
+"""Write folded coordinates as text, with as few parentheses as the precedence of Python and of C allows.
+
+Products, quotients and remainders bind alike in both, from the left.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +10,22 @@ from functools import lru_cache
 
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent
+from symlayout.language.notations import TEXT, Notation
 from symlayout.language.readable import Apply, Factor, Sum, fold_fixed
 
 
-def spell(e: Sum) -> str:
+def spell(e: Sum, notation: Notation = TEXT) -> str:
     """Return a sum as text, with terms of higher degree first; ``...`` if it is nested too deeply.
 
-    >>> spell(Sum(((1, ("i",)), (-2, ("b", "b", "j")))))
-    'i - 2*b**2*j'
+    *e* has only operations of the notation (see `notations.lowered`).
+
+    >>> from symlayout.language.notations import CUTE_CPP
+    >>> e = Sum(((1, ("i",)), (-2, ("b", "b", "j"))))
+    >>> spell(e), spell(e, CUTE_CPP)
+    ('i - 2*b**2*j', 'i - Int<2>{}*b*b*j')
     """
     try:
-        return _spelled(e)
+        return _spelled(e, notation)
     except RecursionError:
         return "..."
 
@@ -29,14 +37,15 @@ def spell_extent(e: Extent, facts: Facts) -> str:
     return spell(fold_fixed(facts.reduce(e), facts))
 
 
-def _spelled(e: Sum) -> str:
+def _spelled(e: Sum, notation: Notation) -> str:
     if not e.terms:
-        return "0"
+        return notation.number(0)
     if len(e.terms) == 1 and e.terms[0][0] == 1 and len(e.terms[0][1]) == 1:
-        return _factor(e.terms[0][1][0])
+        return _factor(e.terms[0][1][0], notation)
     (c, factors), *others = ordered(e)
-    first = f"-{_term(-c, factors, negated=True)}" if c < 0 else _term(c, factors)
-    return " ".join([first, *(f"{'-' if c < 0 else '+'} {_term(abs(c), factors)}" for c, factors in others)])
+    first = f"-{_term(-c, factors, notation, negated=True)}" if c < 0 else _term(c, factors, notation)
+    more = (f"{'-' if c < 0 else '+'} {_term(abs(c), factors, notation)}" for c, factors in others)
+    return " ".join([first, *more])
 
 
 def ordered(e: Sum) -> list[tuple[int, tuple[Factor, ...]]]:
@@ -49,63 +58,66 @@ def ordered(e: Sum) -> list[tuple[int, tuple[Factor, ...]]]:
 
 
 def _sort_key(factor: Factor) -> str:
-    return _factor(factor).lstrip("(")
+    return _factor(factor, TEXT).lstrip("(")
 
 
-def _term(coefficient: int, factors: tuple[Factor, ...], *, negated: bool = False) -> str:
+def _term(coefficient: int, factors: tuple[Factor, ...], notation: Notation, *, negated: bool = False) -> str:
     if not factors:
-        return str(coefficient)
+        return notation.number(coefficient)
     alone = coefficient == 1 and len(factors) == 1 and not negated  # -i//b is not -(i//b)
-    parts = [] if coefficient == 1 else [str(coefficient)]
+    parts = [] if coefficient == 1 else [notation.number(coefficient)]
     for factor in dict.fromkeys(factors):
         power = factors.count(factor)
-        parts.append((_addend(factor) if alone else _operand(factor)) + (f"**{power}" if power > 1 else ""))
+        base = _addend(factor, notation) if alone else _operand(factor, notation)
+        parts += [f"{base}**{power}"] if power > 1 and notation.has_power else [base] * power
     return "*".join(parts)
 
 
-def _addend(factor: Factor) -> str:
-    return f"({_factor(factor)})" if isinstance(factor, Apply) and factor.form == "%" else _factor(factor)
+def _addend(factor: Factor, notation: Notation) -> str:
+    written = _factor(factor, notation)
+    return f"({written})" if isinstance(factor, Apply) and factor.form == "%" else written
 
 
-def _operand(factor: Factor) -> str:
+def _operand(factor: Factor, notation: Notation) -> str:
     """Return a factor of a product, in parentheses if it is an infix operation."""
     infix = isinstance(factor, Apply) and factor.form in ("//", "%", "/")
-    return f"({_factor(factor)})" if infix else _factor(factor)
+    return f"({_factor(factor, notation)})" if infix else _factor(factor, notation)
 
 
 @lru_cache(maxsize=512)  # each factor is spelled twice: to sort the terms, and to write them
-def _factor(factor: Factor) -> str:
+def _factor(factor: Factor, notation: Notation) -> str:
     if isinstance(factor, str):
         return factor
     if factor.table is not None:
-        return f"{factor.table!r}[{_spelled(factor.parts[0])}]"
+        return f"{factor.table!r}[{_spelled(factor.parts[0], notation)}]"
+    sign = notation.operations[factor.form]
     if factor.form not in ("//", "%", "/"):
-        return f"{factor.form}({', '.join(map(_spelled, factor.parts))})"
+        return f"{sign}({', '.join(_spelled(part, notation) for part in factor.parts)})"
     left, right = factor.parts
-    sign = " % " if factor.form == "%" else factor.form
-    return f"{_dividend(left)}{sign}{_divisor(right)}"
+    return f"{_dividend(left, notation)}{sign}{_divisor(right, notation)}"
 
 
-def _dividend(e: Sum) -> str:
+def _dividend(e: Sum, notation: Notation) -> str:
     """Return the left operand of ``//``, ``%`` or ``/``, in parentheses if it is a sum, negative or a remainder."""
     if len(e.terms) > 1 or (e.terms and e.terms[0][0] < 0):
-        return f"({_spelled(e)})"
+        return f"({_spelled(e, notation)})"
     if e.terms and any(isinstance(f, Apply) and f.form == "%" for f in e.terms[0][1]):
-        return f"({_spelled(e)})"
-    return _spelled(e)
+        return f"({_spelled(e, notation)})"
+    return _spelled(e, notation)
 
 
-def _divisor(e: Sum) -> str:
+def _divisor(e: Sum, notation: Notation) -> str:
     """Return the right operand of ``//``, ``%`` or ``/``.
 
     It needs parentheses unless it is a number, or a power of one factor that is not an infix operation.
     """
     if not e.terms:
-        return "0"
+        return notation.number(0)
     (c, factors), *others = e.terms
-    simple = len(set(factors)) <= 1 and (c == 1 or (c > 0 and not factors)) and not others
+    alike = len(set(factors)) <= 1 if notation.has_power else len(factors) <= 1
+    simple = alike and (c == 1 or (c > 0 and not factors)) and not others
     infix = any(isinstance(f, Apply) and f.form in ("//", "%", "/") for f in factors)
-    return _spelled(e) if simple and not infix else f"({_spelled(e)})"
+    return _spelled(e, notation) if simple and not infix else f"({_spelled(e, notation)})"
 
 
 def axis_names(rank: int, taken: Collection[str]) -> tuple[str, ...]:

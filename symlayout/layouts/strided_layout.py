@@ -23,6 +23,7 @@ from symlayout.layouts import modes as algebra
 from symlayout.layouts.conditions import CaseFound, cases, first_answer
 from symlayout.layouts.layout_algebra import LayoutAlgebra, Question
 from symlayout.layouts.nested import Mode, Nest, Nested, compact, flat, profile, text
+from symlayout.layouts.print_layout import LayoutText, Printed
 from symlayout.maps.compose_chain import Read
 from symlayout.maps.split_digits import Box, refine
 from symlayout.ops.reshape import as_strided, linear
@@ -40,7 +41,7 @@ SIZE = "layout"
 _MOST_MINIMIZED = 8  # a list of more requirements is shown as it is: to find which of them follow takes long
 
 
-class Layout(LayoutAlgebra["Layout"]):
+class Layout(LayoutAlgebra["Layout"], LayoutText):
     """The function from coordinates to offsets: the sum of each coordinate times its stride.
 
     An integer coordinate of a nested size is split into digits, the first digit fastest.
@@ -171,6 +172,9 @@ class Layout(LayoutAlgebra["Layout"]):
 
     def __repr__(self) -> str:
         return f"{text(self._nest.shape, self._facts)}:{text(self._nest.stride, self._facts)}"
+
+    def _printed(self) -> Printed:
+        return Printed(self._nest, self._facts, self.requires)
 
     def __reduce__(self) -> tuple[Callable[..., Layout], tuple[Any, ...]]:
         return layout, (self.shape, self.stride, self.requires)

@@ -16,6 +16,7 @@ from symlayout.algebra.floor_normal_form import floor_div
 from symlayout.algebra.polynomial import product
 from symlayout.errors import FormatError, ShapeError, shown
 from symlayout.language import sympy_bridge
+from symlayout.layouts.print_layout import LayoutText, Printed
 from symlayout.layouts.strided_layout import Layout, layout
 from symlayout.layouts.strided_layout import as_tensors as strided_tensors
 from symlayout.ops.reshape import mixed_radix
@@ -133,7 +134,7 @@ def changed_bit(n: Any, by: Any, place: int) -> Any:
     return n + (1 << place) * ((bit + by) % 2 - bit)
 
 
-class ComposedLayout:
+class ComposedLayout(LayoutText):
     """The function ``c -> swizzle(offset + layout(c))``, as CuTe writes it: ``S<3,4,3> o 0 o (8,8):(8,1)``.
 
     Attributes
@@ -198,6 +199,12 @@ class ComposedLayout:
 
     def __repr__(self) -> str:
         return f"{self.swizzle} o {str(self.offset).replace(' ', '')} o {self.layout}"
+
+    def _printed(self) -> Printed:
+        facts = self.layout.facts.fork()
+        offset = sympy_bridge.to_extent(self.offset, facts, "offset")
+        s = self.swizzle
+        return Printed(self.layout.nest, facts, self.layout.requires, offset, (s.bits, s.base, s.shift))
 
     def __reduce__(self) -> tuple[Callable[..., ComposedLayout], tuple[Any, ...]]:
         return ComposedLayout, self._parts()

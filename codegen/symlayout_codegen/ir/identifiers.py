@@ -20,15 +20,19 @@ WAYS = "_ways"
 """Suffix of the C function that says which ways to move elements a kernel's calls wanted."""
 
 _MOST_CHARACTERS = 40
-_KEYWORDS = frozenset(  # of C and C++, which both include the header, then names that the printed text uses
+KEYWORDS = frozenset(  # both include the header
     """auto break case char const continue default do double else enum extern float for goto if inline int
     long register restrict return short signed sizeof static struct switch typedef union unsigned void
     volatile while asm bool true false typeof alignas alignof and and_eq bitand bitor catch char8_t char16_t
     char32_t class compl concept const_cast consteval constexpr constinit co_await co_return co_yield decltype
     delete dynamic_cast explicit export friend mutable namespace new noexcept not not_eq nullptr operator or
     or_eq private protected public reinterpret_cast requires static_assert static_cast template this
-    thread_local throw try typeid typename using virtual wchar_t xor xor_eq
-    dst fill reach to part parts element overflow main memcpy memmove memset memcmp linux unix""".split()  # noqa: SIM905 - a list of strings is no easier to read
+    thread_local throw try typeid typename using virtual wchar_t xor xor_eq""".split()  # noqa: SIM905 - a list of strings is no easier to read
+)
+"""The keywords of C and of C++."""
+
+_USED = frozenset(  # by the printed text
+    "dst fill reach to part parts element overflow main memcpy memmove memset memcmp linux unix".split()  # noqa: SIM905
 )
 # Macros and types of the standard headers, and names that the runtime defines.
 _TAKEN = re.compile(r"(sl_|SL_|U?INT|NULL$|SIZE_MAX$|PTRDIFF_|WCHAR_|WINT_|SIG_ATOMIC_|from\d|fill\d|table\d|\w*_t$)")
@@ -46,7 +50,7 @@ def identifier(name: str, taken: set[str]) -> str:
     legal = re.sub(r"[^A-Za-z0-9_]", "_", name[:_MOST_CHARACTERS])
     if not re.match(r"[A-Za-z]", legal):
         legal = f"v{legal}"
-    if legal in _KEYWORDS or _TAKEN.match(legal):
+    if legal in KEYWORDS | _USED or _TAKEN.match(legal):
         legal = f"v_{legal}" if _TAKEN.match(f"{legal}_") else f"{legal}_"
     unique, count = legal, 1
     while unique in taken:

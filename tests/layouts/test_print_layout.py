@@ -1,0 +1,132 @@
+"""Layouts that are printed for other libraries have the same values there, for numbers and for symbols."""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+from pathlib import Path
+
+import pytest
+
+import symlayout as sl
+from tests.layouts import printed_programs
+from tests.layouts.printed_programs import Case, numbers, run, run_python
+
+CASES = [
+    Case(sl.layout("((2,4),3):((3,6),1)"), {}),
+    Case(sl.layout("12:1"), {}),
+    Case(sl.layout("(1,1):(0,0)"), {}),
+    Case(sl.layout("(2,(3,2)):(0,(5,1))"), {}),
+    Case(sl.layout("(4,3):(8,9000000000)"), {}),
+]
+SYMBOLIC = [
+    Case(sl.layout("(M,N):(N,1)"), {"M": 3, "N": 5}),
+    Case(sl.layout("((2,M),(3,N)):((1,6*N),(2,6))"), {"M": 2, "N": 3}),
+    Case(sl.layout("(M,(4,N/4)):(N,(1,4))"), {"M": 3, "N": 8}),
+    Case(sl.layout("((M + 3)//4,4):(4,1)"), {"M": 6}),
+    Case(sl.layout("(max(M,N),min(M,N)):(1,M*N)"), {"M": 2, "N": 4}),
+    Case(sl.layout("((M,N),2):((N*N,M),N**3)"), {"M": 2, "N": 3}),
+    Case(sl.layout("(4,N):(1,N//3 + 1)"), {"N": 7}),
+    Case(sl.layout("(M,N):(N,1)").composition("4:1"), {"M": 5, "N": 3}),
+    Case(sl.layout("(M/N,N):(1,M/N)", given="M % N == 0"), {"M": 12, "N": 4}),
+]
+SWIZZLED = [
+    Case(sl.layout("S<3,0,3> o 0 o (8,8):(8,1)"), {}),
+    Case(sl.layout("S<2,1,-3> o 8 o ((2,4),3):((3,6),1)"), {}),
+    Case(sl.layout("S<2,1,3> o K o (4,N):(N,1)"), {"K": 6, "N": 12}),
+]
+NEGATIVE = [Case(sl.layout("4:-1"), {}), Case(sl.layout("(2,N):(-N,1)"), {"N": 5})]
+DECREASING = [Case(sl.layout("(4,N):(1,N//3 - 3)"), {"N": 4}), Case(sl.layout("(2,M):(1,(M - 7)//2)"), {"M": 4})]
+"""Quotients that round down to a negative number; CuTe's own libraries keep away from them."""
+
+
+def _expected(cases: list[Case], times: int = 1) -> list[list[int]]:
+    return [case.offsets() for case in cases for _ in range(times)]
+
+
+def test_pycute(tmp_path: Path) -> None:
+    pytest.importorskip("pycute", reason="pycute of nvidia-cutlass is absent")
+    cases = [*CASES, *SYMBOLIC, *SWIZZLED, *NEGATIVE, *DECREASING]
+    imports = "from pycute import Layout\nfrom pycute.swizzle import ComposedLayout, Swizzle\n"
+    assert numbers(run_python(printed_programs.in_python(cases, imports), tmp_path)) == _expected(cases)
+
+
+def test_tensor_layouts(tmp_path: Path) -> None:
+    pytest.importorskip("tensor_layouts", reason="tensor-layouts is absent")
+    cases = [*CASES, *SYMBOLIC]
+    found = run_python(printed_programs.in_python(cases, "from tensor_layouts import Layout\n"), tmp_path)
+    assert numbers(found) == _expected(cases)
+
+
+@pytest.mark.slow
+def test_cute_in_cpp(tmp_path: Path) -> None:
+    headers = printed_programs.cute_headers()
+    if isinstance(headers, str) or not (compiler := shutil.which("g++")):
+        pytest.skip(headers if isinstance(headers, str) else "g++ is absent")
+    cases = [case for case in [*CASES, *SYMBOLIC, *SWIZZLED, *NEGATIVE, *DECREASING] if max(case.offsets()) < 1 << 31]
+    (tmp_path / "program.cpp").write_text(printed_programs.in_cpp(cases), encoding="utf-8")
+    options = ["-std=c++17", "-fsanitize=undefined", *(f"-isystem{folder}" for folder in headers)]
+    run([compiler, *options, "program.cpp", "-o", "program"], tmp_path)
+    assert numbers(run(["./program"], tmp_path), ";") == _expected(cases, 2)
+
+
+@pytest.mark.slow
+def test_cute_dsl(tmp_path: Path) -> None:
+    pytest.importorskip("cutlass.cute", reason="CuTe DSL is absent")
+    cases = [case for case in [*CASES, *SYMBOLIC, *SWIZZLED, *NEGATIVE, *DECREASING] if max(case.offsets()) < 1 << 31]
+    assert numbers(run_python(printed_programs.in_cute_dsl(cases), tmp_path), ";") == _expected(cases, 2)
+
+
+@pytest.mark.slow
+def test_triton(tmp_path: Path) -> None:
+    pytest.importorskip("triton", reason="Triton is absent")
+    cases = [case for case in [*CASES, *SYMBOLIC, *SWIZZLED, *NEGATIVE, *DECREASING] if max(case.offsets()) < 1 << 31]
+    assert numbers(run_python(printed_programs.in_triton(cases), tmp_path)) == _expected(cases)
+
+
+@pytest.mark.slow
+def test_tvm(tmp_path: Path) -> None:
+    pytest.importorskip("tvm", reason="TVM is absent")
+    cases = [*CASES, *SYMBOLIC, *SWIZZLED, *NEGATIVE, *DECREASING]
+    assert numbers(run_python(printed_programs.in_tvm(cases), tmp_path)) == _expected(cases)
+
+
+def test_sympy() -> None:
+    for case in [*CASES, *SYMBOLIC, *NEGATIVE, *DECREASING]:
+        f = case.layout.to_sympy()
+        places = itertools.product(*(range(size) for size in reversed(case.sizes())))
+        by_name = {s: case.dims[s.name] for s in f.expr.free_symbols if s.name in case.dims}
+        assert [int(f.xreplace(by_name)(*reversed(at))) for at in places] == case.offsets()
+    with pytest.raises(sl.FormatError):
+        SWIZZLED[0].layout.to_sympy()
+
+
+def test_cute_reads_its_own_text() -> None:
+    for case in [*CASES, *SYMBOLIC[:-2], *SWIZZLED]:
+        assert sl.layout(case.layout.to_cute()) == case.layout
+
+
+def test_what_is_required_is_asserted() -> None:
+    a = sl.layout("(M,(4,N/4)):(N,(1,4))").composition("(8,1):(1,0)")
+    assert a.to_pycute().splitlines()[:-1] == [f"assert {r}" for r in ("N % 4 == 0", "M >= 8")]
+    n, m = sl.dim("n", min=2, max=64, multiple_of=8), sl.dim("m")
+    assert sl.layout((n, m), given="(m + n) % 3 == 0").to_cute_dsl().splitlines()[:-1] == [
+        "n = cute.assume(n, divby=8)",
+        "cute.testing.assert_(n >= 2)",
+        "cute.testing.assert_(n <= 64)",
+        "cute.testing.assert_((m + n) % 3 == 0)",
+    ]
+
+
+def test_names_are_free_in_the_language() -> None:
+    a = sl.layout("(for,class):(class,1)")
+    assert a.to_triton(indices=("x", "y")) == "offset = class_*x + y"
+    assert a.to_cute_cpp("b") == "auto b = make_layout(make_shape(for_, class_), make_stride(class_, Int<1>{}));"
+    for wrong in ("class_", "a b", "int", ""):
+        with pytest.raises(sl.FormatError):
+            a.to_cute_cpp(wrong)
+    with pytest.raises(sl.FormatError):
+        sl.layout("(i,j):(j,1)").to_tvm(indices="ij")
+    with pytest.raises(sl.ShapeError) as caught:
+        a.to_triton(indices="xyz")
+    assert caught.value.kind == "rank"
