@@ -29,7 +29,7 @@ _MOST_AXES = 4  # boxes with more axes are compared in one order only
 class Pair:
     """Two equal computed values: how the boxes that they read correspond, and whether their operands are swapped.
 
-    If *by_formula*, their functions need not be one.
+    If *by_formula*, their functions need not be one.  If *reshaped*, the first is the second with its batch reshaped.
     """
 
     a: Tensor
@@ -37,6 +37,7 @@ class Pair:
     way: Way
     swapped: bool
     by_formula: bool = False
+    reshaped: bool = False
 
 
 _SPENT_IN_VAIN = 200  # goals, before values are evaluated to tell pairs apart

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from json import dumps
 from typing import Any
 
@@ -30,13 +29,13 @@ from symlayout.proof.certificate.computed_claims import (
     is_sealed,
     laws_of_pairs,
     nodes_of,
+    why_no_pair,
 )
 from symlayout.proof.certificate.formula_terms import DEEPEST, term_of
 from symlayout.proof.classes import are_one_expression
-from symlayout.proof.congruence import Pair, Way, any_order, matching, may_turn
+from symlayout.proof.congruence import Pair, Way, matching
 from symlayout.proof.decide_equal import dtype_of
 from symlayout.proof.idle_functions import without_idle_functions
-from symlayout.proof.laws import REASSOCIATE
 from symlayout.proof.rewritings import FORMS, rewritten
 from symlayout.tensors.chain import Tensor
 
@@ -69,8 +68,8 @@ def refusal_of_computed(certificate: Any, left: Mapping[str, Tensor], right: Map
                 way = _with_places(
                     way, list(matching(a, b, order, pair["swapped"], facts)), pair["bijection"]["number"]
                 )
-            why = Pair(a, b, way, pair["swapped"])
-            if reason := _is_no_pair(why, order, certificate["laws"], facts):
+            why = Pair(a, b, way, pair["swapped"], reshaped="reshaped" in pair)
+            if reason := why_no_pair(why, order, certificate["laws"], facts):
                 return f"pair {number}: {reason}"
             if list(pair["function"]) != list(function_of(a)):
                 return f"pair {number}: the function is another one"
@@ -81,6 +80,8 @@ def refusal_of_computed(certificate: Any, left: Mapping[str, Tensor], right: Map
                 for two, shown in zip(way.places.claims(), pair["bijection"]["is_one"], strict=True):
                     if reason := _other(claims.movement(*two), shown):
                         return f"pair {number}: {reason}"
+            if why.reshaped and pair["reshaped"] != b.batch:
+                return f"pair {number}: its batch has another rank"
             text.add(why)
             claims.add(number, why, order)
         if certificate["laws"] != sorted({*laws_of_pairs(certificate["pairs"]), *compared.laws}):
@@ -181,8 +182,8 @@ def refusal_of_computed_ranks(certificate: Any) -> str:
             if reason := refusal_alone(half):
                 return f"{place}: {reason}"
         for number, (one, other) in enumerate(zip(*(half["pairs"] for half in halves), strict=True)):
-            if "formula" in one or "formula" in other:
-                return f"pair {number}: a formula is not about all ranks"
+            if {"formula", "reshaped"} & {*one, *other}:
+                return f"pair {number}: a formula or a reshape is not about all ranks"
             if [one[key] for key in ("function", "swapped", "law")] != [
                 other[key] for key in ("function", "swapped", "law")
             ]:
@@ -208,37 +209,6 @@ def _with_places(way: Way, found: Iterable[Way], number: int) -> Way:
     """Return *way* with the bijection of this number among those that are found."""
     (same,) = (other for other in found if other.number == number)
     return replace(way, places=same.places, number=number)
-
-
-def _is_no_pair(why: Pair, order: tuple[int, ...], laws: Sequence[str], facts: Facts) -> str:
-    """Return why two values are no pair that views can decide; an empty text if they are."""
-    a, b, way = why.a, why.b, why.way
-    if a.body is None or b.body is None or a.body != b.body or a.dtype != b.dtype:
-        return "the functions differ"
-    if a.body.random and a is not b:
-        return "the function is random"
-    turns = may_turn(a, b, facts)
-    if a.batch != b.batch or (a.rank != b.rank and not turns) or len(a.inputs) != len(b.inputs):
-        return "the functions are applied to other boxes"
-    if sorted(order) != list(range(a.batch)):
-        return "the order is no permutation"
-    if why.swapped and not (a.body.symmetric and len(a.inputs) == 2):
-        return "the operands do not change places"
-    if way.keeps:
-        return ""
-    one = b if way.back else a
-    axes = list(range(one.inputs[0].rank - one.batch))
-    if not turns or sorted(way.order) != axes or not set(way.reversed) <= set(axes):
-        return "the terms are in an order of their own"
-    ends = [0, *(last for _, last in way.groups or ())]
-    if way.groups is not None and [list(group) for group in way.groups] != [list(pair) for pair in pairwise(ends)]:
-        return "the groups of axes do not follow each other"
-    if way.places is not None and (way.places.inverse is None or way.places.back != way.back):
-        return "the boxes do not correspond one to one"
-    moves = list(way.order) != axes or way.reversed or way.places is not None
-    if not any_order(a) and moves and (way.law, REASSOCIATE in laws) != (REASSOCIATE, True):
-        return "the order of a float sum is another, and no law allows it"
-    return ""
 
 
 def _other_formula(

@@ -9,14 +9,14 @@ view's claim are then the same operations of the same inputs, None stands for it
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import product
 from typing import Any
 
 from symlayout.algebra.facts import Facts
 from symlayout.budgets import limits
-from symlayout.errors import InconclusiveError
+from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.proof.certificate.checker.formulas import agreements
 from symlayout.proof.certificate.checker.schema import sealed
 from symlayout.proof.certificate.computed_claims import (
@@ -25,14 +25,17 @@ from symlayout.proof.certificate.computed_claims import (
     function_of,
     laws_of_pairs,
     nodes_of,
+    why_no_pair,
 )
 from symlayout.proof.certificate.formula_terms import DEEPEST, term_of
 from symlayout.proof.certificate.write import certify
 from symlayout.proof.classes import are_one_expression
-from symlayout.proof.congruence import Congruence, Pair
+from symlayout.proof.congruence import Congruence, Pair, Way
 from symlayout.proof.decide_equal import attempt
 from symlayout.proof.rewritings import FORMS, OUTERMOST, Form, RewrittenSides, rewritten
 from symlayout.tensors.chain import Tensor
+
+_DEEPEST = 4  # values, one read by the next, that get pairs because only a view needs them
 
 
 def certificate_of_computed(
@@ -57,21 +60,28 @@ def certificate_of_computed(
         That is not proved, or a claim of movement has no certificate.
     """
     sides = RewrittenSides(form, dict(left), dict(right), set(), set(), changed=False)
-    if not form and not known.uncertified:
+    failed: InconclusiveError | None = None
+    if not form:
         try:
             return certify_computed(sides, facts, known, brief=brief)
-        except InconclusiveError:
-            if not any(why is not None and why.by_formula for why in known.known.values()):
-                raise
+        except InconclusiveError as error:
+            failed = error
+    reasons = set(known.uncertified)
     for tried in dict.fromkeys((form, form | {OUTERMOST})) if form else [frozenset({OUTERMOST})]:
         sides = rewritten(left, right, tried, laws)
         known = Congruence(facts, limits.decision_goals, frozenset(laws))
         claims = [(t, sides.right[name]) for name, t in sides.left.items()]
         if any(isinstance(attempt(*claim, facts, known, finite=True), str) for claim in claims):
-            known.uncertified.add("another form is not proved equal")
-        if not known.uncertified:
-            break
-    return certify_computed(sides, facts, known, brief=brief)
+            reasons.add("another form is not proved equal")
+            continue
+        reasons |= known.uncertified
+        try:
+            return certify_computed(sides, facts, known, brief=brief)
+        except InconclusiveError as error:
+            failed = failed or error
+    if failed is not None and not reasons:
+        raise failed
+    raise InconclusiveError(f"the proof has a certificate: {'; '.join(sorted(reasons))}")
 
 
 def certify_computed(sides: RewrittenSides, facts: Facts, known: Congruence, *, brief: bool = True) -> dict[str, Any]:
@@ -83,54 +93,132 @@ def certify_computed(sides: RewrittenSides, facts: Facts, known: Congruence, *, 
     Raises
     ------
     InconclusiveError
-        The proof compared more than pairs of whole values, or a claim of movement has no certificate.
+        The proof takes a step that is no pair, or a claim of movement has no certificate.
     """
-    left, right = sides.left, sides.right
-    if known.uncertified:
-        raise InconclusiveError(f"the proof has a certificate: {'; '.join(sorted(known.uncertified))}")
-    places = [{id(node): k for k, node in enumerate(nodes_of(side.values()))} for side in (left, right)]
-    claims = ComputedClaims(facts)
-    text = ClaimText(claims, places)
-    pairs: list[dict[str, Any]] = []
+    writer = _Writer(sides, facts, known.laws, brief=brief)
     for (_, _, order), why in known.known.items():
-        if why is None or id(why.a) not in places[0] or id(why.b) not in places[1] or claims.join(why):
-            continue
+        if why is not None and writer.is_new(why):
+            writer.add(why, order)
+    return writer.end()
+
+
+class _Writer:
+    """Writes the pairs of a certificate, each after those that it needs, and then the outputs."""
+
+    def __init__(self, sides: RewrittenSides, facts: Facts, laws: frozenset[str], *, brief: bool) -> None:
+        self._sides, self._facts, self._laws, self._brief = sides, facts, laws, brief
+        self._places = [
+            {id(node): k for k, node in enumerate(nodes_of(side.values()))} for side in (sides.left, sides.right)
+        ]
+        self._claims = ComputedClaims(facts)
+        self._text = ClaimText(self._claims, self._places)
+        self._pairs: list[dict[str, Any]] = []
+        self._tried: set[tuple[int, int]] = set()
+
+    def is_new(self, why: Pair) -> bool:
+        """Return whether a pair is of values of the two sides, for which not one thing stands already."""
+        return id(why.a) in self._places[0] and id(why.b) in self._places[1] and not self._claims.join(why)
+
+    def end(self) -> dict[str, Any]:
+        """Return the certificate, with the outputs."""
+        show, outputs = _shown if self._brief else _shown_in_full, {}
+        for name, t in self._sides.left.items():
+            other = self._sides.right[name]
+            self._add_below([(t, other)], 0)
+            outputs[name] = show(self._claims.movement(t, other))
+        self._text.end(self._sides.left, self._sides.right)
+        needed = sorted({*laws_of_pairs(self._pairs), *self._sides.laws})
+        form = {name: True for name in FORMS if name in self._sides.form}
+        return sealed({"pairs": self._pairs, "outputs": outputs, "laws": needed, "text": self._text.data, **form})
+
+    def add(self, why: Pair, order: tuple[int, ...], depth: int = 0) -> None:
+        """Add a pair; axis ``order[k]`` of the first value is axis k of the second.
+
+        *depth* is the number of pairs that need this one because their views read it.
+
+        Raises
+        ------
+        InconclusiveError
+            A claim of the pair has no certificate.
+        """
         if why.by_formula:
-            claims, pair = _formula(claims, why, order, places, known.laws, brief=brief)
-            text.claims = claims
-            claims.add(len(pairs), why, order)
-            pairs.append(pair)
-            continue
-        in_order = list(order) == sorted(order)  # else a view is shown, so that the order can be checked
-        views = [_shown(sides, brief=brief) for sides in claims.views(why, order)]
-        if not in_order and (not brief or not any(views)):
-            views = [_shown_in_full(sides) for sides in claims.views(why, order)]
-        if not in_order and not any(views):
+            self._claims, pair = _formula(self._claims, why, order, self._places, self._laws, brief=self._brief)
+            self._text.claims = self._claims
+        else:
+            pair = self._of_one_function(why, order, depth)
+            self._text.add(why)
+        self._claims.add(len(self._pairs), why, order)
+        self._pairs.append(pair)
+
+    def _of_one_function(self, why: Pair, order: tuple[int, ...], depth: int) -> dict[str, Any]:
+        """Return the pair of two values of one function."""
+        one = why.b if why.way.back else why.a
+        if one.inputs and len(why.way.order) != one.inputs[0].rank - one.batch:
+            raise InconclusiveError("the proof has a certificate: folds have the same terms but for some of no effect")
+        is_plain = (
+            list(order) == sorted(order) and not why.reshaped
+        )  # else a view is shown, so that this can be checked
+        views = self._views(why, order, depth)
+        if not is_plain and (not self._brief or not any(views)):
+            views = [_shown_in_full(sides) for sides in self._claims.views(why, order)]
+        if not is_plain and not any(views):
             raise InconclusiveError("the proof has a certificate: no view shows in which order the axes are")
-        text.add(why)
-        claims.add(len(pairs), why, order)
         groups = None if why.way.groups is None else [list(group) for group in why.way.groups]
-        pairs.append(
-            {
-                "before": places[0][id(why.a)],
-                "after": places[1][id(why.b)],
-                "function": function_of(why.a),
-                "order": list(order),
-                "swapped": why.swapped,
-                "box": [list(why.way.order), groups, why.way.back, list(why.way.reversed)],
-                "law": why.way.law,
-                "views": views,
-            }
-        )
+        pair: dict[str, Any] = {
+            "before": self._places[0][id(why.a)],
+            "after": self._places[1][id(why.b)],
+            "function": function_of(why.a),
+            "order": list(order),
+            "swapped": why.swapped,
+            "box": [list(why.way.order), groups, why.way.back, list(why.way.reversed)],
+            "law": why.way.law,
+            "views": views,
+        }
+        if why.reshaped:
+            pair["reshaped"] = why.b.batch
         if why.way.places is not None:
-            shown = [_shown(claims.movement(*sides), brief=brief) for sides in why.way.places.claims()]
-            pairs[-1]["bijection"] = {"number": why.way.number, "is_one": shown}
-    show = _shown if brief else _shown_in_full
-    outputs = {name: show(claims.movement(t, right[name])) for name, t in left.items()}
-    text.end(left, right)
-    needed = sorted({*laws_of_pairs(pairs), *sides.laws})
-    form = {name: True for name in FORMS if name in sides.form}
-    return sealed({"pairs": pairs, "outputs": outputs, "laws": needed, "text": text.data, **form})
+            shown = [_shown(self._claims.movement(*two), brief=self._brief) for two in why.way.places.claims()]
+            pair["bijection"] = {"number": why.way.number, "is_one": shown}
+        return pair
+
+    def _views(self, why: Pair, order: tuple[int, ...], depth: int) -> list[dict[str, Any] | None]:
+        """Return the certificates of the claims about views of a pair, after pairs that only these claims need."""
+        if depth <= _DEEPEST:
+            self._add_below(zip(_inputs(why), why.b.inputs, strict=True), depth)
+        mark = self._claims.mark()
+        try:
+            return [_shown(sides, brief=self._brief) for sides in self._claims.views(why, order)]
+        except InconclusiveError:
+            self._claims.forget(mark)
+            raise
+
+    def _add_below(self, views: Iterable[tuple[Tensor, Tensor]], depth: int) -> None:
+        """Add pairs of values of one function that *views* read, and for which nothing stands yet.
+
+        A proof at some coordinates of views is no pair.  Often the values are equal everywhere, up to their shape.
+        """
+        for view, other in views:
+            for a, b in product(*([x for x in v.leaves_read() if x.body is not None] for v in (view, other))):
+                is_open = not (self._claims.has(a) and self._claims.has(b)) and a.key != b.key
+                if is_open and a.body == b.body and (id(a), id(b)) not in self._tried:
+                    self._tried.add((id(a), id(b)))
+                    self._add_reshaped(a, b, depth + 1)
+
+    def _add_reshaped(self, a: Tensor, b: Tensor, depth: int) -> None:
+        """Add the pair of two values of one function, with their batches reshaped, if it has a certificate."""
+        box = Way(tuple(range(a.inputs[0].rank - a.batch)))
+        order = tuple(range(a.batch))
+        for swapped in (False, True):
+            why = Pair(a, b, box, swapped, reshaped=a.extents[: a.batch] != b.extents[: b.batch])
+            if not why_no_pair(why, order, sorted(self._laws), self._facts):
+                with suppress(InconclusiveError, ShapeError):
+                    self.add(why, order, depth)
+                    return
+
+
+def _inputs(why: Pair) -> tuple[Tensor, ...]:
+    """Return the views of the first value of a pair, in the order of those of the second."""
+    return why.a.inputs[::-1] if why.swapped else why.a.inputs
 
 
 def _formula(

@@ -8,7 +8,7 @@ its own, ``value k`` for pair number k, and the value before that equals it stan
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import permutations
+from itertools import pairwise, permutations
 from typing import Any
 
 from symlayout.algebra.facts import Facts
@@ -19,8 +19,9 @@ from symlayout.ops.transpose import transpose
 from symlayout.proof.bijections import Bijection
 from symlayout.proof.certificate.checker.schema import sealed
 from symlayout.proof.certificate.claim import constant_name
-from symlayout.proof.congruence import Pair, Way
+from symlayout.proof.congruence import Pair, Way, any_order, may_turn
 from symlayout.proof.decide_equal import dtype_of
+from symlayout.proof.laws import REASSOCIATE
 from symlayout.proof.pull_functions import moved
 from symlayout.tensors.chain import Tensor, graph_of
 
@@ -57,6 +58,9 @@ class ComputedClaims:
         A value may be in several pairs, where one model computes twice what the other one computes once.
         """
         a, b, back = why.a, why.b, why.way.back
+        if why.reshaped:
+            self._add_reshaped(number, why)
+            return
         boxes = why.way if a.rank > a.batch else Way(())  # the box of a reduction is not in its value
         if self.has(a) and not self.has(b):
             moved = (_split_box if back else _joined_box)(self._stand_ins[id(a)], b, a.batch, boxes)
@@ -73,10 +77,33 @@ class ComputedClaims:
             for key, t in self._stand_ins.items():
                 self._stand_ins[key] = t.replace({other.key: stand_in})
 
+    def _add_reshaped(self, number: int, why: Pair) -> None:
+        """Let pair *number* stand for both of its values, of which one stands for nothing yet."""
+        a, b = why.a, why.b
+        if self.has(a):
+            self._stand(b, _reshaped(self._stand_ins[id(a)], a.batch, b))
+            return
+        if not self.has(b):
+            self._stand(b, _opaque(b, f"{VALUE}{number}"))
+        self._stand(a, _reshaped(self._stand_ins[id(b)], b.batch, a))
+
+    def mark(self) -> int:
+        """Return a mark of what stands for something now, for `forget`."""
+        return len(self._kept)
+
+    def forget(self, mark: int) -> None:
+        """Let nothing stand for the values that something stands for only since *mark* was made."""
+        for x in self._kept[mark:]:
+            del self._stand_ins[id(x)]
+        del self._kept[mark:]
+
     def views(self, why: Pair, order: tuple[int, ...]) -> Iterable[tuple[Tensor, Tensor, Facts, Any]]:
         """Yield the claims that each view of the one value is that view of the other."""
         a, b = why.a, why.b
         for v, w in zip(a.inputs[::-1] if why.swapped else a.inputs, b.inputs, strict=True):
+            if why.reshaped:
+                yield self.movement(v, _reshaped(w, b.batch, a))
+                continue
             turned = _permuted(w, (*_inverse(order), *range(a.batch, w.rank)))
             if why.way.back:
                 yield self.movement(_split_box(v, turned, a.batch, why.way), turned)
@@ -180,6 +207,56 @@ def function_of(t: Tensor) -> list[str]:
     return [] if t.body is None else [t.body.name, repr(t.body.attributes)]
 
 
+def why_no_pair(why: Pair, order: tuple[int, ...], laws: Sequence[str], facts: Facts) -> str:
+    """Return why two values are no pair that views can decide; an empty text if they are.
+
+    *order* are the axes of the batch of the second value, by their numbers in the first.
+    """
+    a, b, way = why.a, why.b, why.way
+    if a.body is None or b.body is None or a.body != b.body or a.dtype != b.dtype:
+        return "the functions differ"
+    if a.body.random and a is not b:
+        return "the function is random"
+    if why.reshaped:
+        return _is_not_reshaped(why, order)
+    turns = may_turn(a, b, facts)
+    if a.batch != b.batch or (a.rank != b.rank and not turns) or len(a.inputs) != len(b.inputs):
+        return "the functions are applied to other boxes"
+    if sorted(order) != list(range(a.batch)):
+        return "the order is no permutation"
+    if why.swapped and not (a.body.symmetric and len(a.inputs) == 2):
+        return "the operands do not change places"
+    if way.keeps:
+        return ""
+    one = b if way.back else a
+    axes = list(range(one.inputs[0].rank - one.batch))
+    if not turns or sorted(way.order) != axes or not set(way.reversed) <= set(axes):
+        return "the terms are in an order of their own"
+    ends = [0, *(last for _, last in way.groups or ())]
+    if way.groups is not None and [list(group) for group in way.groups] != [list(pair) for pair in pairwise(ends)]:
+        return "the groups of axes do not follow each other"
+    if way.places is not None and (way.places.inverse is None or way.places.back != way.back):
+        return "the boxes do not correspond one to one"
+    moves = list(way.order) != axes or way.reversed or way.places is not None
+    if not any_order(a) and moves and (way.law, REASSOCIATE in laws) != (REASSOCIATE, True):
+        return "the order of a float sum is another, and no law allows it"
+    return ""
+
+
+def _is_not_reshaped(why: Pair, order: tuple[int, ...]) -> str:
+    """Return why two values of one function are no pair that views of another shape can decide; empty if they are."""
+    a, b, way = why.a, why.b, why.way
+    box = tuple(range(a.inputs[0].rank - a.batch)) if a.inputs else ()
+    if len(a.inputs) != len(b.inputs) or a.rank - a.batch != b.rank - b.batch or not a.inputs:
+        return "the functions are applied to other boxes"
+    if any(v.rank - a.batch != w.rank - b.batch for v, w in zip(a.inputs, b.inputs, strict=True)):
+        return "the functions are applied to other boxes"
+    if order != tuple(range(a.batch)) or (way.order, way.keeps, way.back) != (box, True, False):
+        return "a batch of another shape has all axes in order"
+    swaps = a.body is not None and a.body.symmetric and len(a.inputs) == 2
+    return "the operands do not change places" if why.swapped and not swaps else ""
+
+
 def laws_of_pairs(pairs: Iterable[Mapping[str, Any]]) -> list[str]:
     """Return the laws that the pairs of a certificate need, sorted."""
     return sorted({pair["law"] for pair in pairs} - {""})
@@ -230,6 +307,11 @@ def _undone(places: Bijection, t: Tensor, batch: int) -> Tensor:
     last = _permuted(t, (*range(batch, t.rank), *range(batch)))
     found = moved(places.inverse, {leaf.key: last}, leaf.rank)
     return _permuted(found, (*range(found.rank - batch, found.rank), *range(found.rank - batch)))
+
+
+def _reshaped(t: Tensor, batch: int, like: Tensor) -> Tensor:
+    """Return *t*, whose first *batch* axes are those of a batch, with these in the shape of the batch of *like*."""
+    return reshape(t, (*like.shape[: like.batch], *t.shape[batch:]))
 
 
 def _permuted(t: Tensor, order: Sequence[int]) -> Tensor:

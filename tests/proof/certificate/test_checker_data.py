@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import ast
+import io
 import json
 import sys
+import tokenize
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +16,7 @@ from hypothesis import strategies as st
 
 import symlayout as sl
 from symlayout.algebra.polynomial import Extent, Poly, encode, replace_monomial, substitute
+from symlayout.proof.certificate import checker
 from symlayout.proof.certificate.checker import refusal, schema, seal
 from symlayout.proof.certificate.checker.polynomials import Work, decode
 from tests.support.certificates.handmade import (
@@ -149,3 +154,22 @@ def test_the_checker_computes_as_the_prover_does(a: Extent, b: Extent, c: Extent
     assert extent(p.substitute({"x": q, "y": r})) == substitute(a, {"x": b, "y": c})
     assert extent(p.replace(("x", "y"), r, times)) == replace_monomial(a, ("x", "y"), c, times)
     assert (p == q, p.constant is None) == (a == b, isinstance(a, Poly))
+
+
+def test_the_checker_can_be_read_in_one_sitting() -> None:
+    counts = [code_lines(path.read_text(encoding="utf-8")) for path in Path(checker.__file__).parent.glob("*.py")]
+    assert 1000 < sum(counts) <= 2000
+
+
+def code_lines(text: str) -> int:
+    """Return the number of lines that have more than a comment or a docstring."""
+    lines = {
+        line
+        for token in tokenize.generate_tokens(io.StringIO(text).readline)
+        if token.type not in (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
+        for line in range(token.start[0], token.end[0] + 1)
+    }
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
+            lines -= {*range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1)}
+    return len(lines)

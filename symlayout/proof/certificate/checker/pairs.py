@@ -5,6 +5,9 @@ which values there are, by number, with their functions, batches and what their 
 says: each has the function of both of its values, and its claims read what these do.  Whether two models or chains have
 these values, and whether the function has operands that trade places, only they tell
 (`symlayout.proof.certificate.check_computed`).
+
+A pair that is ``reshaped`` says that the value before is the one after with its batch in another shape, row-major; the
+number is the rank of the batch after.  Its views are claimed to be such reshapes, too.
 """
 
 from __future__ import annotations
@@ -79,6 +82,13 @@ def _check_form(pair: dict[str, Any], number: int) -> None:
         raise Refused(f"{place}: there are no two operands that trade places")
     if type(pair["law"]) is not str:
         raise Refused(f"{place}: {pair['law']!r:.80} is no law")
+    if "reshaped" in pair:
+        index(pair["reshaped"], place)
+        plain = [*range(len(axes))] == axes and pair["order"] == sorted(pair["order"])
+        if not plain or groups is not None or back or turned or "bijection" in pair or "formula" in pair:
+            raise Refused(f"{place}: a batch of another shape has all axes in order")
+        if not any(pair["views"]):
+            raise Refused(f"{place}: no view shows that its batch is reshaped")
 
 
 def _check_claim(shown: dict[str, Any], number: int, domain: Any) -> Any:
@@ -172,7 +182,8 @@ class _Text:
                     self._check_reads(shown, [reads[0][i], reads[1][j]], place)
                 continue
             made = [self.values[k][pair[key]] for k, key in enumerate(_KEYS)]
-            if any([function, batch] != [pair["function"], len(pair["order"])] for function, batch, _ in made):
+            ranks = len(pair["order"]), pair.get("reshaped", len(pair["order"]))
+            if [each[:2] for each in made] != [[pair["function"], rank] for rank in ranks]:
                 raise Refused(f"{place}: its values have another function or batch")
             reads = [views for _, _, views in made]
             if any(len(views) != len(pair["views"]) for views in reads):
