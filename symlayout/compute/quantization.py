@@ -22,8 +22,8 @@ _INTEGER_RANGES = {"uint4": (0, 15), "int4": (-8, 7), "uint2": (0, 3), "int2": (
 
 
 def is_float8(dtype: Any) -> bool:
-    """Return whether elements are floats of 8 bits."""
-    return bool(dtype.name.startswith("float8"))
+    """Return whether elements are floats of 8 bits; None is a type that is not known."""
+    return dtype is not None and bool(dtype.name.startswith("float8"))
 
 
 def _largest(dtype: Any) -> float:
@@ -95,6 +95,11 @@ def dequantized(x: Array, scale: Array, *zero: Array, to: Any = None) -> Array:
     if zero and not is_float8(x.dtype):
         v = v - zero[0].astype(np.float32)
     return elements(v * scale.astype(np.float32)).astype(scale.dtype if to is None else to)
+
+
+def looked_up(x: Array, table: tuple[float, ...]) -> Array:
+    """Return the number of a table that each code stands for, in float32."""
+    return elements(np.asarray(table, np.float32)[x])
 
 
 def spread_along(p: Tensor, x: Tensor, axis: int, block: int) -> Tensor:

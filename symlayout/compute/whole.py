@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from symlayout.algebra.polynomial import Extent
+from symlayout.compute.elementwise import elementwise
 from symlayout.compute.gather import placed
 from symlayout.ops.broadcast import broadcast_to
 from symlayout.ops.reshape import reshape
@@ -75,6 +76,38 @@ def whole(
     body = Body(name, function, given, over=True, random=random or _is_symbolic(given), places=places, total=total)
     views = list(xs) or [constant(np.zeros((), np.uint8))]
     return compute(body, views, batch=0, result=_Limited(tuple(result), tuple(limits)), dtype=dtype)
+
+
+def as_runtimes_round(
+    name: str,
+    formula: Tensor,
+    operands: Sequence[Tensor],
+    attributes: Sequence[tuple[str, Any]] = (),
+    *,
+    pointwise: bool = False,
+) -> Tensor:
+    """Return what runtimes compute in place of *formula*, a value of *operands*, and round in a way of their own.
+
+    It equals what is computed by the same name, with the same attributes, of equal operands.
+
+    Parameters
+    ----------
+    pointwise : bool
+        Whether an element depends on one element of each operand, broadcast, and not on whole operands.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> x = sl.tensor("N", name="x")
+    >>> first, again, other = (as_runtimes_round(name, x, [x]) for name in ("halved", "halved", "doubled"))
+    >>> sl.prove_equal(first, again).verdict, sl.prove_equal(first, other).verdict
+    (<Verdict.PROVED: 'proved'>, <Verdict.UNKNOWN: 'unknown'>)
+    """
+    given = tuple((key, _frozen(v)) for key, v in attributes)
+    if pointwise:
+        return elementwise(Body(name, None, given, rounds=True), formula, *operands, dtype=formula.dtype)
+    body = Body(name, None, given, over=True, random=_is_symbolic(given), rounds=True)
+    return compute(body, [formula, *operands], batch=0, result=_Limited(formula.shape, ()), dtype=formula.dtype)
 
 
 def where_elements(x: Tensor, of: Tensor, name: str, places: Places) -> Tensor:

@@ -1,17 +1,15 @@
-"""onnxruntime's operations of language models and quantized ones (domain ``com.microsoft``).
+"""onnxruntime's operations of language models (domain ``com.microsoft``).
 
-Those whose values depend on how onnxruntime rounds are known by their shapes, and by what they demand: such a value
-equals another one of the same operation, attributes and operands.
+Attention with a cache is known by its shapes, and by what it demands: such a value equals another one of the same
+operation, attributes and operands.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from symlayout.compute import reductions
 from symlayout.compute.demands import demanding, spread
-from symlayout.compute.elementwise import elementwise
 from symlayout.compute.whole import room_of, whole
 from symlayout.errors import ShapeError
 from symlayout.frontends import attributes
@@ -24,10 +22,8 @@ from symlayout.frontends.onnx.types import cast
 from symlayout.frontends.rank import require_rank
 from symlayout.frontends.registry import NotDeclaredError
 from symlayout.language.sympy_bridge import fresh
-from symlayout.ops.reshape import reshape
 from symlayout.ops.slicing import getitem
 from symlayout.tensors.chain import Tensor
-from symlayout.tensors.declaration import Body
 
 _SIZES = "rank, size_mismatch, bad_axis"
 _INT32 = 6
@@ -187,6 +183,7 @@ def group_query_attention(
             require_rank(name, x, 4, 4)
             fitting += [(x.shape[0], batch), (x.shape[1], groups), (x.shape[3], size)]
     if seqlens_k is not None:
+        require_rank(name, seqlens_k, 1)
         fitting += [(seqlens_k.shape[0], batch)]
     query = demanding(query, "an extent of {}, not {}", fitting)
     read = [key, value, past_key, past_value, seqlens_k, total_sequence_length, cos_cache, sin_cache, position_ids]
@@ -206,193 +203,3 @@ def group_query_attention(
         for k, shape in enumerate(shapes)
     ]
     return found[0] if outputs == 1 else found
-
-
-@operator(
-    "microsoft:MatMulNBits",
-    example=("B, M, 64; 32, 2, 16; 32, 2", "K=64, N=32, bits=4, block_size=32", "(B, M, 32)"),
-    kinds="rank, size_mismatch, attr_missing",
-    about={
-        "A": "What is multiplied.",
-        "B": "The columns of the matrix, each in blocks, of which each has the bits of its elements.",
-        "scales": "The scale of each block.",
-        "zero_points": "What stands for 0 in each block.",
-        "g_idx": "The block of each row.",
-        "K": "The number of rows of the matrix.",
-        "N": "The number of its columns.",
-        "bits": "The bits of an element.",
-        "block_size": "How many elements of a column are a block.",
-        "accuracy_level": "The least type of the products.",
-    },
-    allowed={"K": AT_LEAST_1, "N": AT_LEAST_1, "block_size": AT_LEAST_1},
-)
-def mat_mul_n_bits(
-    A: Tensor,
-    B: Tensor,
-    scales: Tensor,
-    zero_points: Tensor | None = None,
-    g_idx: Tensor | None = None,
-    bias: Tensor | None = None,
-    K: Any = None,
-    N: Any = None,
-    bits: Any = 4,
-    block_size: Any = None,
-    accuracy_level: Any = 0,
-) -> Tensor:
-    """Return the product of *A* and a matrix whose elements have a few bits."""
-    if K is None or N is None or block_size is None:
-        raise ShapeError("MatMulNBits needs K, N and block_size", "attr_missing")
-    rank = require_rank("MatMulNBits", A, 1)
-    rows, columns, block = (attributes.constant("size", n) for n in (K, N, block_size))
-    A = demanding(A, "{} elements to multiply, not {}", [(A.shape[rank - 1], rows)])
-    given: list[tuple[str, Any]] = [("sizes", (rows, columns, block, attributes.constant("bits", bits)))]
-    rest = [zero_points, g_idx, bias]
-    given += [("operands", tuple(x is not None for x in rest)), ("level", attributes.constant("level", accuracy_level))]
-    xs = [A, B, scales, *(x for x in rest if x is not None)]
-    return whole("mat_mul_n_bits", xs, (*A.shape[: rank - 1], columns), attributes=given, dtype=A.dtype)
-
-
-_QUANTIZED = {
-    "A": "What is multiplied.",
-    "B": "A matrix.",
-    "a_scale": "The scale of *A*.",
-    "b_scale": "The scale of *B*, or of each column.",
-    "a_zero_point": "What stands for 0 in *A*.",
-    "b_zero_point": "What stands for 0 in *B*.",
-}
-
-
-@operator("microsoft:DynamicQuantizeMatMul", example=("M, K; K, N; 1", "", "(M, N)"), kinds=_SIZES, about=_QUANTIZED)
-def dynamic_quantize_mat_mul(
-    A: Tensor, B: Tensor, b_scale: Tensor, b_zero_point: Tensor | None = None, bias: Tensor | None = None
-) -> Tensor:
-    """Return the product of *A*, which is quantized first, and *B*, to which *bias* is added."""
-    return _product("dynamic_quantize_mat_mul", A, B, [], [b_scale, b_zero_point], bias, A.dtype)
-
-
-@operator("microsoft:MatMulIntegerToFloat", example=("M, K; K, N; 1; 1", "", "(M, N)"), kinds=_SIZES, about=_QUANTIZED)
-def mat_mul_integer_to_float(
-    A: Tensor,
-    B: Tensor,
-    a_scale: Tensor,
-    b_scale: Tensor,
-    a_zero_point: Tensor | None = None,
-    b_zero_point: Tensor | None = None,
-    bias: Tensor | None = None,
-) -> Tensor:
-    """Return the product of integers, times their scales, to which *bias* is added."""
-    by_column = [b_scale, b_zero_point]
-    return _product("mat_mul_integer_to_float", A, B, [a_scale, a_zero_point], by_column, bias, a_scale.dtype)
-
-
-def _product(
-    name: str,
-    a: Tensor,
-    b: Tensor,
-    numbers: list[Tensor | None],
-    by_column: list[Tensor | None],
-    bias: Tensor | None,
-    dtype: Any,
-) -> Tensor:
-    """Return a product of whatever rounding with the matrix *b*; *by_column* are numbers for it or for each column."""
-    rank = require_rank(name, a, 2)
-    if b.rank != 2:
-        raise NotDeclaredError(f"{name} has a declaration for a matrix only", result=None)
-    a = demanding(a, "{} elements to multiply, not {}", [(a.shape[-1], b.shape[0])])
-    columns = b.shape[1:]
-    rest = [*numbers, *(None if x is None else spread(x, columns) for x in by_column)]
-    if bias is not None:
-        require_rank(name, bias, 1, 1)
-        bias = demanding(bias, "a bias of {} elements, not {}", [(bias.shape[0], columns[0])])
-    rest.append(bias)
-    xs = [a, b, *(x for x in rest if x is not None)]
-    given = [("operands", tuple(x is not None for x in rest))]
-    return whole(name, xs, (*a.shape[: rank - 1], *columns), attributes=given, dtype=dtype)
-
-
-_LINEAR = {
-    "A": "A quantized tensor.",
-    "B": "Another one, broadcast.",
-    "X": "A quantized tensor.",
-    **{f"{of}_scale": f"The scale of {what}." for of, what in (("A", "*A*"), ("B", "*B*"), ("C", "the result"))},
-    **{f"{of}_zero_point": f"What stands for 0 in {what}." for of, what in (("A", "*A*"), ("B", "*B*"), ("C", "it"))},
-    "X_scale": "The scale of *X*.",
-    "X_zero_point": "What stands for 0 in *X*.",
-    "Y_scale": "The scale of the result.",
-    "Y_zero_point": "What stands for 0 in the result.",
-}
-_PAIR = "N, C; (); (); C; (); (); ()"
-
-
-@operator("microsoft:QLinearAdd", example=(_PAIR, "", "(N, C)"), kinds=_SIZES, about=_LINEAR)
-def q_linear_add(
-    A: Tensor,
-    A_scale: Tensor,
-    A_zero_point: Tensor | None = None,
-    B: Tensor | None = None,
-    B_scale: Tensor | None = None,
-    B_zero_point: Tensor | None = None,
-    C_scale: Tensor | None = None,
-    C_zero_point: Tensor | None = None,
-) -> Tensor:
-    """Return the quantized sum of *A* and *B*."""
-    zeros = [A_zero_point, B_zero_point, C_zero_point]
-    return _pointwise("q_linear_add", [A, B, A_scale, B_scale, C_scale], zeros)
-
-
-@operator("microsoft:QLinearMul", example=(_PAIR, "", "(N, C)"), kinds=_SIZES, about=_LINEAR)
-def q_linear_mul(
-    A: Tensor,
-    A_scale: Tensor,
-    A_zero_point: Tensor | None = None,
-    B: Tensor | None = None,
-    B_scale: Tensor | None = None,
-    B_zero_point: Tensor | None = None,
-    C_scale: Tensor | None = None,
-    C_zero_point: Tensor | None = None,
-) -> Tensor:
-    """Return the quantized product of the elements of *A* and *B*."""
-    zeros = [A_zero_point, B_zero_point, C_zero_point]
-    return _pointwise("q_linear_mul", [A, B, A_scale, B_scale, C_scale], zeros)
-
-
-@operator("microsoft:QLinearSigmoid", example=("N, C; (); (); ()", "", "(N, C)"), kinds=_SIZES, about=_LINEAR)
-def q_linear_sigmoid(
-    X: Tensor,
-    X_scale: Tensor,
-    X_zero_point: Tensor | None = None,
-    Y_scale: Tensor | None = None,
-    Y_zero_point: Tensor | None = None,
-) -> Tensor:
-    """Return the quantized sigmoid of *X*."""
-    return _pointwise("q_linear_sigmoid", [X, X_scale, Y_scale], [X_zero_point, Y_zero_point])
-
-
-@operator("microsoft:QLinearLeakyRelu", example=("N, C; (); (); ()", "", "(N, C)"), kinds=_SIZES, about=_LINEAR)
-def q_linear_leaky_relu(
-    X: Tensor,
-    X_scale: Tensor,
-    X_zero_point: Tensor | None = None,
-    Y_scale: Tensor | None = None,
-    Y_zero_point: Tensor | None = None,
-    alpha: float = 0.01,
-) -> Tensor:
-    """Return *X* where it is positive, else *alpha* times it, quantized."""
-    zeros = [X_zero_point, Y_zero_point]
-    return _pointwise("q_linear_leaky_relu", [X, X_scale, Y_scale], zeros, alpha=float(alpha))
-
-
-def _pointwise(name: str, needed: Sequence[Tensor | None], zeros: Sequence[Tensor | None], **given: float) -> Tensor:
-    """Return a function of elements of whatever rounding; *zeros* stand for 0, and may be left out."""
-    operands = [x for x in needed if x is not None]
-    if len(operands) < len(needed):
-        raise ShapeError(f"{name} needs an operand that is left out", "attr_missing")
-    count = len(zeros) - 1  # tensors, before their scales and that of the result
-    numbers = [_number(x) for x in (*operands[count:], *zeros) if x is not None]
-    body = Body(name, None, (*given.items(), ("zeros", tuple(x is not None for x in zeros))))
-    return elementwise(body, *operands[:count], *numbers, dtype=operands[0].dtype)
-
-
-def _number(x: Tensor) -> Tensor:
-    """Return a scale or a zero point without axes: it is one number, or has one axis with one."""
-    return reshape(demanding(x, "{} numbers, not {}", [(x.shape[0], 1)]), ()) if require_rank("a scale", x, 0, 1) else x

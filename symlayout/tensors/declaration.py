@@ -214,6 +214,9 @@ class Body(NamedTuple):
         The operands whose elements are places or lengths on axes of others.
     total : bool
         Whether there is a value for all sizes and elements of the operands, although there is no function here.
+    rounds : bool
+        Whether the value is that of the first operand as a runtime rounds it, which depends on the other operands too:
+        the law ``"requantize"`` takes the one for the other.
 
     Examples
     --------
@@ -238,6 +241,7 @@ class Body(NamedTuple):
     idempotent: bool = False
     places: tuple[Places, ...] = ()
     total: bool = False
+    rounds: bool = False
 
     @property
     def is_partial(self) -> bool:

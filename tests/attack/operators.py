@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -38,12 +38,21 @@ def judged(model: Any, given: dict[str, Array]) -> dict[str, Ran]:
     return dict(zip(ways, in_a_process([partial(way, given) for way in ways.values()]), strict=False))
 
 
-def ours(model: Any, given: dict[str, Array], count: int) -> list[Any] | str:
-    """Return our outputs, or why there are none: arrays, tensors that have no value, None where nothing is known."""
+Tensors = Mapping[str, sl.Tensor]
+
+
+def ours(
+    model: Any, given: dict[str, Array], count: int, change: Callable[[Tensors], Tensors] = dict
+) -> list[Any] | str:
+    """Return our outputs, or why there are none: arrays, tensors that have no value, None where nothing is known.
+
+    The outputs are those that *change* makes of what is read.
+    """
     path = Path(_FOLDER.name) / f"{os.getpid()}.onnx"
     path.write_bytes(model.SerializeToString())
     try:
-        outputs = sl.read_model(path).outputs
+        read = sl.read_model(path).outputs
+        outputs = {**read, **change({name: y for name, y in read.items() if y.rank is not None})}
     except sl.SymlayoutError as error:
         return f"refused: {error}"
     found: list[Any] = []

@@ -376,7 +376,7 @@ TESTED = {  # each table of rules and each property of a body, and the test that
     "idempotent": test_an_idempotent_fold_does_not_count_its_terms,
     "equivariant": test_an_equivariant_function_moves_as_its_operand,
 }
-NO_RULE = {"name", "function", "attributes", "over", "random", "places", "total"}
+NO_RULE = {"name", "function", "attributes", "over", "random", "places", "total", "rounds"}
 FILES = {
     "fills_of_operands": ELSEWHERE / "fills" / "test_fills_at_special_values.py",
     "turned_signs": ELSEWHERE / "cases" / "test_signs_at_special_values.py",

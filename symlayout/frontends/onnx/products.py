@@ -19,6 +19,7 @@ from symlayout.frontends.onnx.types import cast_to, quantize_linear
 from symlayout.frontends.onnx.windows import conv, with_conv_attributes
 from symlayout.frontends.rank import require_rank
 from symlayout.ops.axes import expand_dims, squeeze
+from symlayout.ops.reshape import reshape
 from symlayout.ops.transpose import transpose
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.declaration import Body
@@ -192,6 +193,11 @@ def _one(p: Tensor) -> Tensor:
     return demanding(p, "{} numbers, not {}", [(n, 1) for n in p.shape if not isinstance(n, int)], kind=LEFT_OUT)
 
 
+def one_number(x: Tensor) -> Tensor:
+    """Return a scale or a zero point without axes: it is one number, or has one axis with one."""
+    return reshape(demanding(x, "{} numbers, not {}", [(x.shape[0], 1)]), ()) if require_rank("a scale", x, 0, 1) else x
+
+
 def _like(zero: Tensor, scale: Tensor) -> Tensor:
     """Return zero points of which there are as many as scales."""
     if zero.rank != scale.rank:
@@ -247,6 +253,7 @@ def q_linear_conv(
     **window: Any,
 ) -> Tensor:
     """Return the convolution of quantised tensors, plus the bias *B* in int32, quantised."""
+    x_scale, y_scale, y_zero_point = (one_number(p) for p in (x_scale, y_scale, y_zero_point))
     images, kernels = _of_layer(x, x_zero_point, w, w_zero_point)
     made = conv(images, kernels, B, **window)
     scales = expand_dims(w_scale, list(range(1, x.rank - 1))) if w_scale.extents not in ((), (1,)) else w_scale
