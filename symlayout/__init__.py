@@ -68,6 +68,15 @@ if TYPE_CHECKING:
     from symlayout.layouts.access import bank_conflicts, coalescing
     from symlayout.layouts.answers import Answer
     from symlayout.layouts.find_swizzle import BestSwizzle, choose_swizzle, find_swizzle
+    from symlayout.layouts.shapes.basis import E
+    from symlayout.layouts.shapes.compare_shapes import compatible, congruent, weakly_compatible, weakly_congruent
+    from symlayout.layouts.shapes.coordinates import crd2crd, crd2idx, idx2crd
+    from symlayout.layouts.shapes.make_layout import (
+        make_identity_layout,
+        make_layout,
+        make_layout_like,
+        make_ordered_layout,
+    )
     from symlayout.layouts.strided_layout import Layout, layout
     from symlayout.layouts.swizzle import ComposedLayout, Swizzle, swizzle
     from symlayout.layouts.vector_width import vector_width
@@ -100,6 +109,15 @@ _LATER = {  # imported when first asked for, by the room and the module
     "transform_layout": "inverses.scatter_map",
     **dict.fromkeys(("Finding", "is_identity", "is_injective", "is_surjective", "reads_all"), "inverses.properties"),
     **dict.fromkeys(("Layout", "layout"), "layouts.strided_layout"),
+    "E": "layouts.shapes.basis",
+    **dict.fromkeys(
+        ("compatible", "congruent", "weakly_compatible", "weakly_congruent"), "layouts.shapes.compare_shapes"
+    ),
+    **dict.fromkeys(("crd2crd", "crd2idx", "idx2crd"), "layouts.shapes.coordinates"),
+    **dict.fromkeys(
+        ("make_identity_layout", "make_layout", "make_layout_like", "make_ordered_layout"),
+        "layouts.shapes.make_layout",
+    ),
     **dict.fromkeys(("bank_conflicts", "coalescing"), "layouts.access"),
     "Answer": "layouts.answers",
     **dict.fromkeys(("BestSwizzle", "choose_swizzle", "find_swizzle"), "layouts.find_swizzle"),
@@ -133,6 +151,7 @@ __all__ = [
     "CompilerError",
     "ComposedLayout",
     "Computed",
+    "E",
     "Finding",
     "FormatError",
     "Image",
@@ -175,11 +194,15 @@ __all__ = [
     "check",
     "choose_swizzle",
     "coalescing",
+    "compatible",
     "compile",
     "computation",
     "compute",
     "concatenate",
+    "congruent",
     "constant",
+    "crd2crd",
+    "crd2idx",
     "depth_to_space",
     "dim",
     "dims",
@@ -190,6 +213,7 @@ __all__ = [
     "from_sympy",
     "full",
     "getitem",
+    "idx2crd",
     "index_map",
     "interpret",
     "inverse",
@@ -199,6 +223,10 @@ __all__ = [
     "layout",
     "limits",
     "load",
+    "make_identity_layout",
+    "make_layout",
+    "make_layout_like",
+    "make_ordered_layout",
     "moveaxis",
     "onnx",
     "op",
@@ -236,6 +264,8 @@ __all__ = [
     "update_slice",
     "vector_width",
     "verify",
+    "weakly_compatible",
+    "weakly_congruent",
     "window",
 ]
 

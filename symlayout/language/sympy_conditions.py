@@ -51,6 +51,20 @@ def _apart(a: Requirement, b: Requirement) -> bool:
     return isinstance(a.modulus, int) and isinstance(b.modulus, int) and gap % gcd(a.modulus, b.modulus) != 0
 
 
+def conjunction(relations: Sequence[Any]) -> Any:
+    """Return the SymPy condition that all relations hold, as they are."""
+    import sympy
+
+    return _joined(sympy.And, relations)
+
+
+def at_most(e: Any, most: Any) -> Any:
+    """Return the SymPy relation ``e <= most``, as it is."""
+    import sympy
+
+    return sympy.Le(e, most, evaluate=False)
+
+
 def _joined(form: Any, parts: Sequence[Any]) -> Any:
     """Return the conjunction or disjunction of parts as they are: SymPy would try to solve them."""
     import sympy

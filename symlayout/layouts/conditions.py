@@ -16,6 +16,7 @@ from symlayout.algebra.polynomial import Extent, evaluate, exact_quotient, symbo
 from symlayout.algebra.search.branch_and_bound import searches
 from symlayout.algebra.solve_divisibility import evident_floor
 from symlayout.errors import InconclusiveError, ShapeError
+from symlayout.layouts.shapes import basis
 
 Answer = TypeVar("Answer")
 
@@ -45,8 +46,16 @@ class Conditions:
         self._path = path
 
     def at_least(self, e: Extent) -> bool:
-        """Return whether ``e >= 0``."""
+        """Return whether ``e >= 0``.
+
+        Raises
+        ------
+        ShapeError
+            ``attr_dtype`` for a step of coordinates, which is neither more nor less than a number.
+        """
         e = self.facts.reduce(e)
+        if basis.is_based(e):
+            raise ShapeError("the strides are steps of coordinates: they are not ordered", "attr_dtype")
         if isinstance(e, int):
             return e >= 0
         if self.facts.nonnegative(e):
@@ -56,8 +65,10 @@ class Conditions:
         return self._take(lambda facts: _demand(facts, e), lambda facts: _demand(facts, -1 - e)) == 0
 
     def zero(self, e: Extent) -> bool:
-        """Return whether ``e == 0``."""
+        """Return whether ``e == 0``; of a step of coordinates, whether each factor is 0."""
         e = self.facts.reduce(e)
+        if basis.is_based(e):
+            return all(map(self.zero, basis.parts(e).values()))
         if isinstance(e, int):
             return e == 0
         if self.facts.nonnegative(e - 1) or self.facts.nonnegative(-1 - e):
@@ -77,6 +88,8 @@ class Conditions:
     def known_quotient(self, n: Extent, d: Extent) -> Extent | None:
         """Return ``n/d`` if the facts say that it is an integer; *d* is at least 1."""
         n, d = self.facts.reduce(n), self.facts.reduce(d)
+        if basis.is_based(n):
+            return _by_part(n, lambda factor: self.known_quotient(factor, d))
         exact = exact_quotient(n, d)
         if exact is not None or (isinstance(n, int) and isinstance(d, int)):
             return exact
@@ -92,6 +105,8 @@ class Conditions:
         if (known := self.known_quotient(n, d)) is not None:
             return self.facts.reduce(known)
         n, d = self.facts.reduce(n), self.facts.reduce(d)
+        if basis.is_based(n):
+            return _by_part(n, lambda factor: self.quotient(factor, d))
         if isinstance(n, int) and isinstance(d, int):
             return None
         if self.facts.nonnegative(n - 1) and self.facts.nonnegative(d - 1 - n):
@@ -141,6 +156,16 @@ class Conditions:
                 return [*path[:-1], path[-1] + 1]
             path.pop()
         return None
+
+
+def _by_part(e: Extent, quotient: Callable[[Extent], Extent | None]) -> Extent | None:
+    """Return a step of coordinates with each factor divided; None if one is not divisible."""
+    found: Extent = 0
+    for path, factor in basis.parts(e).items():
+        if (divided := quotient(factor)) is None:
+            return None
+        found = found + divided * basis.element(path)
+    return found
 
 
 class _NoSizes(Exception):

@@ -7,11 +7,10 @@ requirements for which it is right; `Cases` answers it for all sizes.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Generic, Protocol, TypeVar
 
 from symlayout.algebra.facts import Facts
-from symlayout.errors import ShapeError
 from symlayout.language import sympy_bridge
 from symlayout.layouts import operations
 from symlayout.layouts.conditions import Conditions
@@ -217,7 +216,7 @@ class LayoutAlgebra(Generic[Result]):
         return self._answer(lambda c: operations.downcast(a, number, c), facts)
 
     def recast(self, old_bits: int, new_bits: int) -> Result:
-        """Return the layout of the same bits in elements of another width: `upcast` or `downcast`.
+        """Return the layout of the same bits in elements of another width: `upcast`, `downcast` or both.
 
         Examples
         --------
@@ -225,9 +224,10 @@ class LayoutAlgebra(Generic[Result]):
         >>> sl.layout("(8,4):(1,8)").recast(8, 32), sl.layout("(2,4):(1,2)").recast(32, 8)
         ((2,4):(1,2), (8,4):(1,8))
         """
-        if new_bits % old_bits and old_bits % new_bits:
-            raise ShapeError(f"elements of {old_bits} bits are not parts of {new_bits} bits", "no_layout")
-        return self.upcast(new_bits // old_bits) if new_bits >= old_bits else self.downcast(old_bits // new_bits)
+        a, _, _, facts = self._operands()
+        for bits in (old_bits, new_bits):
+            _demand_positive(bits, facts)
+        return self._answer(lambda c: operations.recast(a, old_bits, new_bits, c), facts)
 
     # ------------------------------------------------------------------ two layouts
 
@@ -388,15 +388,15 @@ class LayoutAlgebra(Generic[Result]):
         a, b, _, facts = self._operands(_one(tiler))
         return self._answer(lambda c: operations.interleaved(a, b, c, raked=True), facts)
 
-    def tile_to_shape(self, shape: Any, order: Sequence[int] | None = None) -> Result:
+    def tile_to_shape(self, shape: Any, order: Any = None) -> Result:
         """Return the blocked product that has the sizes of *shape*.
 
         Parameters
         ----------
         shape : tuple of int, dim, expression or tuple
             The sizes, each a multiple of this layout's.
-        order : sequence of int, optional
-            The place of each axis in the order of the copies; by default the first axis is the fastest.
+        order : tuple of int, optional
+            A number for each axis: the copies follow along that of the least number first; by default along the first.
 
         Examples
         --------

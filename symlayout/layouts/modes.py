@@ -311,19 +311,25 @@ def value(modes: Sequence[Mode], number: int) -> int:
 
 def offset(modes: Sequence[Mode], number: Extent, facts: Facts) -> Extent:
     """Return ``A(number)``; floors that it needs are added to the facts."""
-    total: Extent = 0
-    for size, stride in modes[:-1]:
+    found = digits([n for n, _ in modes], number, facts)
+    return facts.reduce(sum(digit * d for digit, (_, d) in zip(found, modes, strict=True)))
+
+
+def digits(sizes: Sequence[Extent], number: Extent, facts: Facts) -> list[Extent]:
+    """Return the digits of *number*, the last of which has no end; floors that they need are added to the facts."""
+    found: list[Extent] = []
+    for size in sizes[:-1]:
         number = facts.reduce(number)
         exact = exact_quotient(number, size)
         if exact is not None:
-            number = exact
-            continue
-        if isinstance(number, int) and isinstance(size, int):
-            quotient: Extent = number // size
+            quotient = exact
+        elif isinstance(number, int) and isinstance(size, int):
+            quotient = number // size
         else:
             quotient = floor_in(facts, number, size)
-        total, number = total + (number - quotient * size) * stride, quotient
-    return facts.reduce(total + number * modes[-1][1])
+        found.append(number - quotient * size)
+        number = quotient
+    return [*found, number] if sizes else found
 
 
 # ---------------------------------------------------------------------- complement

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent, product
+from symlayout.layouts.shapes import basis
 
 Nested = Any  # an Extent, or a tuple of Nested
 Mode = tuple[Extent, Extent]
@@ -36,6 +38,10 @@ class Nest(NamedTuple):
     def reduced(self, facts: Facts) -> Nest:
         """Return the sizes and strides in the symbols of *facts*."""
         return Nest(_reduced(self.shape, facts), _reduced(self.stride, facts))
+
+    def is_based(self) -> bool:
+        """Return whether strides are steps of coordinates."""
+        return any(map(basis.is_based, flat(self.stride)))
 
     def leaves(self) -> Iterator[Nest]:
         """Yield each single size as a layout."""
@@ -82,12 +88,24 @@ def profile(e: Nested) -> Any:
     return tuple(map(profile, e)) if isinstance(e, tuple) else None
 
 
+def depth(e: Nested) -> int:
+    """Return how deep tuples are nested; 0 for an extent."""
+    return 1 + max(map(depth, e), default=0) if isinstance(e, tuple) else 0
+
+
 def text(e: Nested, facts: Facts) -> str:
-    """Return nested extents as CuTe writes them."""
+    """Return nested extents as CuTe writes them; a sum before ``@`` is in parentheses."""
     if isinstance(e, tuple):
         return f"({','.join(text(part, facts) for part in e)})"
+    if basis.is_based(e):
+        return "+".join(f"{_factor(n, facts)}@{'@'.join(map(str, path[::-1]))}" for path, n in basis.parts(e).items())
     spelled = facts.spell(e)
     return spelled[1:-1] if _is_enclosed(spelled) else spelled  # ``(n)`` would be a tuple of one size
+
+
+def _factor(e: Extent, facts: Facts) -> str:
+    spelled = facts.spell(e)
+    return spelled if re.fullmatch(r"\w+", spelled) or _is_enclosed(spelled) else f"({spelled})"
 
 
 def _is_enclosed(spelled: str) -> bool:

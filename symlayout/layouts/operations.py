@@ -9,14 +9,18 @@ CuTe: https://docs.nvidia.com/cutlass/latest/media/docs/cpp/cute/02_layout_algeb
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from math import gcd
 from typing import Any
 
+from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent
-from symlayout.errors import ShapeError
+from symlayout.errors import InconclusiveError, ShapeError, shown
 from symlayout.layouts import modes as algebra
 from symlayout.layouts.conditions import Conditions
-from symlayout.layouts.nested import UNIT, Nest, compact, of_modes, together
+from symlayout.layouts.nested import UNIT, Mode, Nest, Nested, compact, of_modes, together
+from symlayout.layouts.shapes import basis
+from symlayout.tensors.declaration import as_list, is_list
 
 Tiler = Any  # a Nest, None, or a list of Tilers
 ByMode = Callable[[Nest, Nest, Conditions], Nest]
@@ -43,8 +47,30 @@ def composition(a: Nest, b: Tiler, c: Conditions) -> Nest:
         return a
     if isinstance(b, list):
         return _each(a, b, lambda part, tiler: composition(part, tiler, c))
+    if b.is_based():
+        return _at_coordinates(a, b, c)
     found = iter(algebra.composed(a.reduced(c.facts).modes(), b.modes(), c))
     return _filled(b, found).reduced(c.facts)
+
+
+def _at_coordinates(a: Nest, b: Nest, c: Conditions) -> Nest:
+    """Return ``a(b(c))``, where the values of *b* are coordinates of *a*: each mode of *b* moves in one mode of *a*."""
+    modes = [(n, basis.parts(d)) for n, d in b.reduced(c.facts).modes()]
+    found: dict[int, list[Mode]] = {}
+    for path in sorted({path for _, parts in modes for path in parts}):
+        part = a
+        for place in path:
+            parts = part.parts() if isinstance(part.shape, tuple) else []
+            if place >= len(parts):
+                raise ShapeError(f"a coordinate {basis.from_terms({path: 1})} does not fit the other layout", "rank")
+            part = parts[place]
+        own = [(k, (n, parts[path])) for k, (n, parts) in enumerate(modes) if path in parts]
+        made = algebra.composed(part.reduced(c.facts).modes(), [mode for _, mode in own], c)
+        for (k, _), result in zip(own, made, strict=True):
+            if k in found:
+                raise InconclusiveError("a mode that moves in several modes of the other layout is a layout")
+            found[k] = result
+    return _filled(b, (found.get(k, [(n, 0)]) for k, (n, _) in enumerate(modes))).reduced(c.facts)
 
 
 def _filled(like: Nest, found: Any) -> Nest:
@@ -60,6 +86,8 @@ def complement(a: Nest, size: Extent, c: Conditions) -> Nest:
 
 def right_inverse(a: Nest, c: Conditions) -> Nest:
     """Return *r* with ``a(r(k)) == k``."""
+    if a.is_based():
+        raise ShapeError("the values are coordinates: no layout has them as its coordinates", "attr_dtype")
     return of_modes(algebra.right_inverse(a.reduced(c.facts).modes(), c)).reduced(c.facts)
 
 
@@ -73,7 +101,7 @@ def nullspace(a: Nest, c: Conditions) -> Nest:
     found: list[tuple[Extent, Extent]] = []
     place: Extent = 1
     for n, d in a.reduced(c.facts).modes():
-        if n != 1 and not c.at_least(d - 1) and c.zero(d):
+        if n != 1 and (basis.is_based(d) or not c.at_least(d - 1)) and c.zero(d):
             found.append((n, place))
         place = place * n
     return of_modes(algebra.coalesced(found, c.facts) if found else [(1, 0)])
@@ -164,7 +192,14 @@ def cosize(a: Nest, c: Conditions) -> Extent:
     return c.facts.reduce(total)
 
 
-def tile_to_shape(a: Nest, shape: Nest, order: Sequence[int] | None, c: Conditions) -> Nest:
+def recast(a: Nest, old: int, new: int, c: Conditions) -> Nest:
+    """Return the layout of the same bits in elements of *new* bits in place of *old* ones."""
+    common = gcd(old, new)
+    wide = a if new == common else upcast(a, new // common, c)
+    return wide if old == common else downcast(wide, old // common, c)
+
+
+def tile_to_shape(a: Nest, shape: Nest, order: Any, c: Conditions) -> Nest:
     """Return the blocked product of *a* that has the sizes of *shape*, copies in the order of the axes."""
     parts, goal = a.parts(), shape.parts()
     if len(parts) > len(goal):
@@ -176,20 +211,45 @@ def tile_to_shape(a: Nest, shape: Nest, order: Sequence[int] | None, c: Conditio
             have, want = c.facts.spell(part.size()), c.facts.spell(whole.size())
             raise ShapeError(f"{want} is no multiple of {have}", "non_divisible")
         counts.append(count)
-    return interleaved(together(parts), ordered(counts, order, c), c, raked=False)
+    return interleaved(together(parts), ordered(tuple(counts), order, c.facts), c, raked=False)
 
 
-def ordered(shape: Sequence[Any], order: Sequence[int] | None, c: Conditions) -> Nest:
-    """Return the compact layout whose axes follow in this order, the axis of the least number fastest."""
+def ordered(shape: Nested, order: Any, facts: Facts) -> Nest:
+    """Return the compact layout whose sizes follow in this order, that of the least number fastest.
+
+    Without an order they follow as they are.
+
+    Raises
+    ------
+    ShapeError
+        ``length_mismatch`` if *order* is nested otherwise than the shape; ``attr_dtype`` if an entry is no integer.
+    """
     if order is None:
-        return Nest(tuple(shape), compact(tuple(shape), c.facts)[0])
-    if sorted(order) != list(range(len(shape))):
-        raise ShapeError(f"the order {tuple(order)} is no permutation of {len(shape)} axes", "bad_permutation")
-    strides: dict[int, Any] = {}
+        return Nest(shape, compact(shape, facts)[0])
+    ranked = list(_ranked(shape, order))
+    steps: dict[int, Nested] = {}
     step: Extent = 1
-    for axis in sorted(range(len(shape)), key=lambda axis: order[axis]):
-        strides[axis], step = compact(shape[axis], c.facts, step)
-    return Nest(tuple(shape), tuple(strides[axis] for axis in range(len(shape))))
+    for place in sorted(range(len(ranked)), key=lambda place: ranked[place][1]):
+        steps[place], step = compact(ranked[place][0], facts, step)
+    found = iter(steps[place] for place in range(len(ranked)))
+    return Nest(shape, _strides_by(order, found))
+
+
+def _ranked(shape: Nested, order: Any) -> Iterator[tuple[Nested, int]]:
+    """Yield each size, or tuple of sizes, that has a number in *order*."""
+    if is_list(order):
+        if not isinstance(shape, tuple) or len(shape) != len(as_list(order)):
+            raise ShapeError(f"the order {shown(order)} is nested otherwise than the shape", "length_mismatch")
+        for pair in zip(shape, as_list(order), strict=True):
+            yield from _ranked(*pair)
+    elif isinstance(order, bool) or not hasattr(order, "__index__"):
+        raise ShapeError(f"the order {shown(order)} is not an integer", "attr_dtype")
+    else:
+        yield shape, order.__index__()
+
+
+def _strides_by(order: Any, found: Iterator[Nested]) -> Nested:
+    return tuple(_strides_by(part, found) for part in as_list(order)) if is_list(order) else next(found)
 
 
 def _each(a: Nest, tilers: Sequence[Tiler], function: Callable[[Nest, Tiler], Nest]) -> Nest:

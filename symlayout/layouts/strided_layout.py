@@ -8,22 +8,26 @@ Sizes are at least 1.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from symlayout.algebra.facts import Facts
-from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, substitute
+from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, product, substitute
 from symlayout.algebra.polynomial import names_of as names_in
 from symlayout.errors import FormatError, InconclusiveError, ShapeError, shown
 from symlayout.facade import composed_layout
 from symlayout.language import sympy_bridge
 from symlayout.language.grammar_trees import Group, Tree
 from symlayout.language.parse import evaluate, names_of, parse_layout
+from symlayout.language.sympy_conditions import at_most
 from symlayout.layouts import modes as algebra
+from symlayout.layouts.answers import Answer
 from symlayout.layouts.conditions import CaseFound, cases, first_answer
 from symlayout.layouts.layout_algebra import LayoutAlgebra, Question
 from symlayout.layouts.nested import Mode, Nest, Nested, compact, flat, profile, text
 from symlayout.layouts.print_layout import LayoutText, Printed
+from symlayout.layouts.shapes import basis
+from symlayout.layouts.shapes.layout_modes import LayoutModes, has_open
 from symlayout.maps.compose_chain import Read
 from symlayout.maps.split_digits import Box, refine
 from symlayout.ops.reshape import as_strided, linear
@@ -41,7 +45,7 @@ SIZE = "layout"
 _MOST_MINIMIZED = 8  # a list of more requirements is shown as it is: to find which of them follow takes long
 
 
-class Layout(LayoutAlgebra["Layout"], LayoutText):
+class Layout(LayoutAlgebra["Layout"], LayoutText, LayoutModes):
     """The function from coordinates to offsets: the sum of each coordinate times its stride.
 
     An integer coordinate of a nested size is split into digits, the first digit fastest.
@@ -100,13 +104,24 @@ class Layout(LayoutAlgebra["Layout"], LayoutText):
 
     @property
     def cosize(self) -> Any:
-        """One more than the largest offset."""
-        return self._written(self._cosize())
+        """One more than the largest offset; of coordinates, the product of `coshape`."""
+        return self._written(product(self._reach(strides) for strides in self._components().values()))
+
+    @property
+    def coshape(self) -> Any:
+        """One more than the largest value of each coordinate, if the values are coordinates; else `cosize`."""
+        found = {path: self._written(self._reach(strides)) for path, strides in self._components().items()}
+        return basis.nested(found, found)
+
+    @property
+    def is_based(self) -> bool:
+        """Whether the values are coordinates: the strides are multiples of `symlayout.E`."""
+        return self._nest.is_based()
 
     @property
     def requires(self) -> tuple[Any, ...]:
         """The requirements of the dims as SymPy relations; none follows from the others."""
-        return _relations(self._facts)
+        return relations(self._facts)
 
     @property
     def nest(self) -> Nest:
@@ -118,24 +133,36 @@ class Layout(LayoutAlgebra["Layout"], LayoutText):
         """What is known of the symbols; not to be changed."""
         return self._facts
 
-    def __getitem__(self, mode: int) -> Layout:
-        """Return one mode at the top, as a layout.
+    def __getitem__(self, mode: Any) -> Layout:
+        """Return one mode at the top, as a layout; of a coordinate that leaves modes open, `slice`.
 
         Examples
         --------
         >>> import symlayout as sl
-        >>> sl.layout("((2,4),3):((3,6),1)")[0]
-        (2,4):(3,6)
+        >>> a = sl.layout("((2,4),3):((3,6),1)")
+        >>> a[0], a[0][1], a[:, 2]
+        ((2,4):(3,6), 4:6, ((2,4)):((3,6)))
         """
-        parts = self._nest.parts()
-        if not -len(parts) <= mode < len(parts):
-            raise IndexError(f"mode {mode} of {len(parts)}")
-        return Layout(*parts[mode], self._facts)
+        if has_open(mode):
+            return self.slice(mode)
+        if isinstance(mode, tuple):
+            raise TypeError(f"{mode} leaves no mode open\n  help: a(0, 1) is an offset, a[0][1] a mode of a mode")
+        return Layout(*self._nest.parts()[self._place(mode)], self._facts)
+
+    def with_modes(self, nest: Nest, *others: Layout) -> Layout:
+        """Return a layout of these modes, with the facts of this one and of *others*."""
+        facts = self._facts
+        if others:
+            facts = facts.fork()
+            for other in others:
+                facts.merge(other.facts)
+            nest = nest.reduced(facts)
+        return Layout(*nest, facts)
 
     def __call__(self, *coordinate: Any) -> Any:
         """Return the offset of a coordinate: a number or expression, or one of them or a tuple for each mode.
 
-        A number beyond the size counts on in the last digit.
+        A number beyond the size counts on in the last digit.  Of a coordinate that leaves modes open, it is `slice`.
 
         Examples
         --------
@@ -146,12 +173,27 @@ class Layout(LayoutAlgebra["Layout"], LayoutText):
         (N*i + j, N*(Mod(5, M)) + floor(5/M))
         """
         at = coordinate[0] if len(coordinate) == 1 else coordinate
+        if has_open(at):
+            return self.slice(at)
         facts = self._facts.fork()
-        return sympy_bridge.to_sympy(_offset(at, self._nest.reduced(facts), facts), facts)
+        found = _offset(at, self._nest.reduced(facts), facts)
+        if not self.is_based:
+            return sympy_bridge.to_sympy(found, facts)
+        return basis.nested({p: _to_user(e, facts) for p, e in basis.parts(found).items()}, self._components())
 
-    def _cosize(self) -> Extent:
+    def _components(self) -> dict[basis.Path, list[Extent]]:
+        """Return the strides of each coordinate; of offsets, the strides under an empty path."""
+        strides = list(flat(self._nest.stride))
+        if not self.is_based:
+            return {(): strides}
+        parts = [basis.parts(stride) for stride in strides]
+        paths = sorted({path for part in parts for path in part})
+        return {path: [part.get(path, 0) for part in parts] for path in paths}
+
+    def _reach(self, strides: Sequence[Extent]) -> Extent:
+        """Return one more than the largest sum of these strides."""
         total: Extent = 1
-        for size, stride in self._nest.modes():
+        for size, stride in zip(flat(self._nest.shape), strides, strict=True):
             if not self._facts.nonnegative(stride):
                 if not self._facts.nonnegative(-stride):
                     raise InconclusiveError(f"{self._facts.spell(stride)} >= 0", [self._facts.describe(stride)])
@@ -162,7 +204,7 @@ class Layout(LayoutAlgebra["Layout"], LayoutText):
     def _written(self, e: Nested) -> Any:
         if isinstance(e, tuple):
             return tuple(self._written(part) for part in e)
-        return sympy_bridge.to_sympy(e, self._facts)
+        return _to_user(e, self._facts)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Layout) and (self.shape, self.stride) == (other.shape, other.stride)
@@ -174,6 +216,8 @@ class Layout(LayoutAlgebra["Layout"], LayoutText):
         return f"{text(self._nest.shape, self._facts)}:{text(self._nest.stride, self._facts)}"
 
     def _printed(self) -> Printed:
+        if self.is_based:
+            raise ShapeError(f"the values of {self} are coordinates, and not written for other libraries", "attr_dtype")
         return Printed(self._nest, self._facts, self.requires)
 
     def __reduce__(self) -> tuple[Callable[..., Layout], tuple[Any, ...]]:
@@ -192,11 +236,38 @@ class Layout(LayoutAlgebra["Layout"], LayoutText):
         <Verdict.PROVED: 'proved'>
         """
         check_tensors("view", x)
+        if self.is_based:
+            return self._view_at_coordinates(x)
         shape, stride = self.shape, self.stride
         if not isinstance(shape, tuple):
             shape, stride = (shape,), (stride,)
         t = as_strided(x, shape, stride, offset)
         return assume(t, *more) if (more := self.requires) else t
+
+    def _view_at_coordinates(self, x: Tensor) -> Tensor:
+        """Return the tensor that reads *x* at the coordinates that are the values of the layout."""
+        components = self._components()
+        if len(components) != len(x.shape):
+            rank = f"the values are coordinates of {len(components)} axes, and {x!r} has {len(x.shape)}"
+            raise ShapeError(rank, "rank")
+        for stride in (d for strides in components.values() for d in strides):
+            if not self._facts.nonnegative(stride):
+                raise InconclusiveError(f"{self._facts.spell(stride)} >= 0", [self._facts.describe(stride)])
+        steps = {path: product(x.shape[axis + 1 :]) for axis, path in enumerate(components)}
+
+        def offset(stride: Any) -> Any:
+            if isinstance(stride, tuple):
+                return tuple(map(offset, stride))
+            return sum(n * steps[path] for path, n in stride.terms.items()) if isinstance(stride, basis.E) else stride
+
+        ends = [self._written(self._reach(strides)) for strides in components.values()]
+        shape, stride = self.shape, offset(self.stride)
+        pair = (shape, stride) if isinstance(shape, tuple) else ((shape,), (stride,))
+        for end, extent in zip(ends, x.shape, strict=True):
+            if isinstance(end, int) and isinstance(extent, int) and end > extent:
+                raise ShapeError(f"coordinate {end - 1} is outside of {extent}", "size_mismatch")
+        stated = [sympy_bridge.to_relation(r, self._facts) for r in self._facts.requirements]
+        return as_strided(assume(x, *stated, *_inside(ends, x.shape)), *pair)
 
     def beside(self, other: Tensor | Layout) -> tuple[Tensor, Tensor]:
         """Return two layouts as tensors that read one memory, for a proof that they are equal.
@@ -214,6 +285,20 @@ class Layout(LayoutAlgebra["Layout"], LayoutText):
     def cases(self) -> Cases:
         """The same questions, answered for all sizes: ``a.cases.composition(b)`` is a tuple of `LayoutCase`."""
         return Cases(self)
+
+    def max_common_vector(self, other: Any) -> Answer:
+        """Return the size of `max_common_layout`: so many elements are contiguous in both, in one order.
+
+        ``requires`` of the answer says for which sizes.
+
+        Examples
+        --------
+        >>> import symlayout as sl
+        >>> sl.layout("(4,2):(1,8)").max_common_vector("8:1")
+        4
+        """
+        found = self.max_common_layout(other)
+        return Answer([((), found.size)], found.facts)
 
     def _answer(self, question: Question, facts: Facts) -> Layout:
         found, nest = first_answer(facts, question)
@@ -291,10 +376,10 @@ def _case(found: CaseFound[Nest]) -> LayoutCase:
     kind = "layout" if error is None else error.kind if isinstance(error, ShapeError) else "open"
     made = None if found.answer is None else Layout(*found.answer.reduced(found.facts), found.facts)
     reason = "" if error is None else str(error).splitlines()[0]
-    return LayoutCase(_relations(found.facts), made, kind, reason, found.point)
+    return LayoutCase(relations(found.facts), made, kind, reason, found.point)
 
 
-def _relations(facts: Facts) -> tuple[Any, ...]:
+def relations(facts: Facts) -> tuple[Any, ...]:
     """Return the requirements as SymPy relations, without those that only say that a size is at least 1."""
     stated = facts.requirements
     kept = (r for r in (requirements(facts) if len(stated) <= _MOST_MINIMIZED else stated) if r.where != SIZE)
@@ -368,10 +453,24 @@ def layout(shape: Any, stride: Any = None, given: Any = ()) -> Layout:
         if profile(sizes_) != profile(strides_):
             spelled = f"shape {text(sizes_, facts)} and stride {text(strides_, facts)}"
             raise ShapeError(f"{spelled} are nested differently", "length_mismatch")
+        _check_basis(strides_)
     more = assumed_about({name: sympy_bridge.symbol_of(d) for name, d in facts.dims.items()}, given)
     if more is not None:
         facts.merge(more)
     return Layout(*Nest(sizes_, strides_).reduced(facts), facts)
+
+
+def _inside(ends: Sequence[Any], extents: Sequence[Any]) -> list[Any]:
+    """Return the relations that each end is at most an extent, of those that are not numbers."""
+    relations = [at_most(end, extent) for end, extent in zip(ends, extents, strict=True)]
+    return [r for r in relations if r.free_symbols]
+
+
+def _check_basis(strides: Nested) -> None:
+    """Raise unless strides are numbers, or all of them steps of coordinates that have places beside each other."""
+    if any(map(basis.is_based, flat(strides))):
+        paths = {path for stride in flat(strides) for path in basis.parts(stride)}
+        basis.nested({}, paths)
 
 
 def _is_one_term(e: Extent) -> bool:
@@ -428,7 +527,15 @@ def _evaluated(tree: Tree, dims: Mapping[str, Any]) -> Any:
 def _read(value: Any, facts: Facts, what: str) -> Nested:
     if is_list(value):
         return tuple(_read(part, facts, what) for part in as_list(value))
+    if isinstance(value, basis.E) and what == "stride":
+        return basis.to_extent(value, facts)
     return sympy_bridge.to_extent(value, facts, what)
+
+
+def _to_user(e: Extent, facts: Facts) -> Any:
+    if not basis.is_based(e):
+        return sympy_bridge.to_sympy(e, facts)
+    return basis.from_terms({path: sympy_bridge.to_sympy(factor, facts) for path, factor in basis.parts(e).items()})
 
 
 def _offset(at: Any, nest: Nest, facts: Facts) -> Extent:
