@@ -191,8 +191,10 @@ def _output(kind: Any, places: Mapping[str, SameAs]) -> OutputType | None:
 
 
 _RANKS = {
-    "BlackmanWindow": 1, "HammingWindow": 1, "HannWindow": 1, "Range": 1, "Shape": 1, "Gemm": 2,
-    "MelWeightMatrix": 2, "NonZero": 2, "STFT": 4,
+    "OptionalHasElement": 0, "SequenceLength": 0, "Size": 0, "BlackmanWindow": 1, "HammingWindow": 1, "HannWindow": 1,
+    "Range": 1, "Shape": 1, "EyeLike": 2, "Gemm": 2, "MelWeightMatrix": 2, "Multinomial": 2, "NonZero": 2,
+    "NonMaxSuppression": 2, "ImageDecoder": 3, "DepthToSpace": 4, "MaxRoiPool": 4, "RoiAlign": 4, "STFT": 4,
+    "SpaceToDepth": 4,
 }  # fmt: skip
 """The rank of the results of operations, whatever their operands are."""
 
@@ -212,6 +214,10 @@ def _refined(
     first = operands[0] if operands else None
     if first is None or node.domain not in ("", "ai.onnx"):
         return found
+    if node.op_type in ("Resize", "Upsample") and (len(operands) < 4 or operands[3] is None):  # by scales
+        return [_without_numbers(o) for o in found]
+    if node.op_type == "Range":
+        return [_without_numbers(o) for o in found]
     size = tuple(SameAs(0, axis) for axis in range(first.rank))
     if node.op_type == "NonZero":
         return [OutputType(o.dtype, (first.rank, UnknownExtent(0, size))) if o else None for o in found]
@@ -226,3 +232,10 @@ def _refined(
         most = (SameAs(1, 0), SameAs(1, 1), SameAs(0, 1))
         return [OutputType(o.dtype, (UnknownExtent(0, most), 3)) if o else None for o in found]
     return found
+
+
+def _without_numbers(known: OutputType | None) -> OutputType | None:
+    """Leave out extents that the package computes with floats: runtimes scale differently."""
+    if known is None or known.shape is None:
+        return known
+    return OutputType(known.dtype, tuple(UnknownExtent() if isinstance(e, int) else e for e in known.shape))

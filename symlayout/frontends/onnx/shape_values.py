@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -140,12 +142,16 @@ def constant_of_shape(input: Tensor | Any, value: Any = None) -> Tensor:
 )
 def range(start: Tensor | Any, limit: Tensor | Any, delta: Tensor | Any, stash_type: Any = 1) -> Tensor:
     """Return the values from *start* to before *limit*, every *delta*."""
-    if not all(map(is_known, (start, limit, delta))):
-        xs = [as_tensor("Range", "value", np.asarray(v) if is_known(v) else v) for v in (start, limit, delta)]
-        return whole("range", xs, (fresh("count", 0),), function=range_of)
-    first, last, step = (known_number("value", v) for v in (start, limit, delta))
+    operands = (start, limit, delta)
+    if not all(map(is_known, operands)):
+        return _range_of_data(operands)
+    first, last, step = (known_number("value", v) for v in operands)
+    if step == 0:
+        raise ShapeError("delta is 0", "infeasible")
     if all(isinstance(v, np.generic) for v in (first, last, step)):
-        count = max(math.ceil((last - first) / step), 0)
+        count = _count(first, last, step)
+        if count is None:
+            return _range_of_data(operands)
         if count > _MOST_ELEMENTS:
             values = (("values", (first.item(), last.item(), step.item())),)
             return whole("range", [], (count,), attributes=values, dtype=first.dtype)
@@ -155,6 +161,26 @@ def range(start: Tensor | Any, limit: Tensor | Any, delta: Tensor | Any, stash_t
     room = room_of((count,))
     given = (("start", int(first)), ("delta", by), ("to", np.dtype(np.int64)))
     return whole("range", [room], (count,), function=ranged, attributes=given, dtype=np.int64)
+
+
+def _range_of_data(operands: Sequence[Any]) -> Tensor:
+    xs = [as_tensor("Range", "value", np.asarray(v) if is_known(v) else v) for v in operands]
+    return whole("range", xs, (fresh("count", 0),), function=range_of)
+
+
+def _count(first: Any, last: Any, step: Any) -> int | None:
+    """Return the length of a range of numbers; None if runtimes differ: they subtract and divide in other types."""
+    if isinstance(first, np.integer):
+        return max(-((int(first) - int(last)) // int(step)), 0)
+    numbers = [float(v) for v in (first, last, step)]
+    if not all(map(math.isfinite, numbers)):
+        return None
+    a, b, by = numbers
+    counts = {math.ceil((Fraction(b) - Fraction(a)) / Fraction(by))}
+    with np.errstate(all="ignore"):
+        quotients = ((b - a) / by, float(last - first) / by, float((last - first) / step))
+    counts.update(math.ceil(q) if math.isfinite(q) else -1 for q in quotients)
+    return max(counts.pop(), 0) if len(counts) == 1 else None
 
 
 @operator("EyeLike", example=("N, M", "", "(N, M)"), kinds="rank", about={"k": "The number of the diagonal."})

@@ -11,6 +11,8 @@ import pytest
 
 pytest.importorskip("onnx")
 
+from onnx import parser
+
 import symlayout as sl
 from symlayout.models.opaque import OutputType, UnknownExtent
 from symlayout.models.open_shapes import open_shapes
@@ -31,6 +33,16 @@ ROWS = {
         "float[N, 3, H, 9] x",
         "<float[4] t = {1, 1, 0.7, 0.7}> { y = Resize(x, , t) }",
         "(N, 3, ?, 6)",
+    ),
+    "a scale without a declaration": (
+        "float[1, 3, 10, 9] x",
+        '<float[4] t = {1, 1, 0.7, 0.7}> { y = Resize<mode="nearest", antialias=1>(x, , t) }',
+        "(?, ?, ?, ?)",
+    ),
+    "sizes without a declaration": (
+        "float[1, 3, 10, W] x",
+        '<int64[4] t = {1, 3, 7, 6}> { y = Resize<mode="nearest", antialias=1>(x, , , t) }',
+        "(1, 3, 7, 6)",
     ),
     "one pad of eight": (
         "float[N, 3, H, W] x, int64[1] s",
@@ -157,3 +169,56 @@ def test_the_dims_of_an_operand_that_is_left_out_are_no_bound(tmp_path: Path) ->
     y = read(tmp_path, f"g (int64[3] x, float s, float[2] v) => (float y) {nodes}").tensors["y"]
     assert isinstance(y, sl.Tensor)
     assert shape_of(y) == "(3, ?)"
+
+
+# The standard's numbers are real ones.  Runtimes compute them in float32 or float64, and add epsilons.
+NUMBERS_THAT_DIFFER = {
+    "scales": (20, "float[1, 3, 10, 9] x", "<float[4] t = {1, 1, 0.7, 1}> { y = Resize(x, , t) }", (6, 7)),
+    "scales of version 10": (10, "float[1, 3, 10, 9] x", "<float[4] t = {1, 1, 0.7, 1}> { y = Resize(x, t) }", (6, 7)),
+    "scales of Upsample": (9, "float[1, 3, 10, 9] x", "<float[4] t = {1, 1, 2.3, 1}> { y = Upsample(x, t) }", (22, 23)),
+    "a range": (
+        20,
+        "float x",
+        "<float a = {0}, float e = {7}, float d = {0.7}> { r = Range(a, e, d)  y = Add(r, x) }",
+        (0, None),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NUMBERS_THAT_DIFFER)
+def test_a_number_that_runtimes_compute_differently_is_not_known(name: str, tmp_path: Path) -> None:
+    """The shape inference of the package onnx says 6 for floor(10 * 0.7): onnxruntime has 7."""
+    opset, inputs, graph, between = NUMBERS_THAT_DIFFER[name]
+    made = parser.parse_model(f'<ir_version: 9, opset_import: ["" : {opset}]>\ng ({inputs}) => (float y) {graph}')
+    path = tmp_path / "model.onnx"
+    path.write_bytes(made.SerializeToString())
+    y = sl.read_model(path).outputs["y"]
+    assert isinstance(y, sl.Tensor)
+    assert y.bounds()[-2 if y.rank > 1 else 0] == between
+    assert y.shape[-1] == 9 or y.rank == 1
+
+
+RANGES: dict[str, tuple[str, str, str, str, list[float]]] = {  # type, start, limit, delta: what all runtimes have
+    "whole numbers": ("float", "0", "4", "1", [0, 1, 2, 3]),
+    "dyadic numbers": ("float", "1", "3", "0.75", [1, 1.75, 2.5]),
+    "downwards": ("double", "1", "-1", "-0.5", [1, 0.5, 0, -0.5]),
+    "integers": ("int32", "10", "4", "-4", [10, 6]),
+    "empty": ("int64", "4", "4", "3", []),
+}
+
+
+@pytest.mark.parametrize("name", RANGES)
+def test_a_range_of_exact_numbers_is_a_constant(name: str, tmp_path: Path) -> None:
+    kind, start, limit, delta, elements = RANGES[name]
+    ends = f"<{kind} a = {{{start}}}, {kind} e = {{{limit}}}, {kind} d = {{{delta}}}>"
+    same = ", ".join(map(str, elements))
+    model = read(tmp_path, f"g ({kind} x) => ({kind}[n] y) {ends} {{ r = Range(a, e, d)  y = Add(r, x) }}")
+    listed = f"<{kind}[{len(elements)}] r = {{{same}}}> {{ y = Add(r, x) }}"
+    other = read(tmp_path, f"g ({kind} x) => ({kind}[n] y) {listed}", "listed")
+    assert sl.verify(model, other).verdict is sl.Verdict.PROVED
+
+
+def test_a_range_by_steps_of_nothing_is_refused(tmp_path: Path) -> None:
+    ends = "<int64 a = {0}, int64 e = {4}, int64 d = {0}>"
+    with pytest.raises(sl.ShapeError, match="delta is 0"):
+        read(tmp_path, f"g (int64 x) => (int64[n] y) {ends} {{ r = Range(a, e, d)  y = Add(r, x) }}")

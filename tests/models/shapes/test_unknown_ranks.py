@@ -52,6 +52,17 @@ def test_nothing_is_guessed_of_an_operation_that_nobody_knows(tmp_path: Path) ->
     assert m.explain("y").splitlines() == ["y: ?", "  y ? = Flatten(f ?)", "  f ? = Foo(x (N, C))"]
 
 
+@pytest.mark.parametrize(
+    ("op", "rank", "given"),
+    [("EyeLike", 2, {}), ("Size", 0, {}), ("DepthToSpace", 4, {"blocksize": 2}), ("SpaceToDepth", 4, {"blocksize": 2})],
+)
+def test_a_rank_that_an_operation_fixes_is_known_though_its_operands_is_not(
+    tmp_path: Path, op: str, rank: int, given: dict[str, Any]
+) -> None:
+    path = written(tmp_path / "m.onnx", FOO, node(op, "f", "y", **given), infos=(value_info("y", (1, 2, 3)),))
+    assert sl.read_model(path).outputs["y"].rank == rank
+
+
 def test_the_table_the_data_and_the_outline_have_a_question_mark(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
