@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from symlayout.inverses.find_inverse import Inverse, inverse
     from symlayout.inverses.properties import Finding, is_identity, is_injective, is_surjective, reads_all
     from symlayout.inverses.scatter_map import transform_layout
+    from symlayout.language.index_expressions import xor
     from symlayout.layouts.access import bank_conflicts, coalescing
     from symlayout.layouts.answers import Answer
     from symlayout.layouts.find_swizzle import BestSwizzle, choose_swizzle, find_swizzle
@@ -107,6 +108,7 @@ _LATER = {  # imported when first asked for, by the room and the module
     **dict.fromkeys(("assert_same_model", "verify"), "equivalence.verify_models"),
     **dict.fromkeys(("Inverse", "inverse"), "inverses.find_inverse"),
     "transform_layout": "inverses.scatter_map",
+    "xor": "language.index_expressions",
     **dict.fromkeys(("Finding", "is_identity", "is_injective", "is_surjective", "reads_all"), "inverses.properties"),
     **dict.fromkeys(("Layout", "layout"), "layouts.strided_layout"),
     "E": "layouts.shapes.basis",
@@ -267,6 +269,7 @@ __all__ = [
     "weakly_compatible",
     "weakly_congruent",
     "window",
+    "xor",
 ]
 
 _REGISTERED = {  # functions of the facade, by the room, the module and the function that computes them

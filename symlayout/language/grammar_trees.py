@@ -241,7 +241,7 @@ def _pairwise_sum(terms: list[Any]) -> Any:
 
 
 _OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
-    "*": operator.mul, "/": operator.truediv, "//": operator.floordiv, "%": operator.mod,
+    "*": operator.mul, "/": operator.truediv, "//": operator.floordiv, "%": sympy_bridge.remainder,
 }  # fmt: skip
 
 

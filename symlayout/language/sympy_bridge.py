@@ -355,11 +355,26 @@ def applied(name: str, values: Sequence[Any]) -> Any:
     if len(parts) == 2 and parts[1] == 0:
         raise FormatError(f"{name}({parts[0]}, 0) divides by zero")
     if form == "%":
-        found = parts[0] % parts[1]
+        found = remainder(*parts)
     else:
         ratio = parts[0] / parts[1] if len(parts) == 2 else parts[0]
         found = sympy.floor(ratio) if form == "floor" else sympy.ceiling(ratio)
     return int(found) if found.is_Integer else found
+
+
+def remainder(a: Any, b: Any) -> Any:
+    """Return ``a % b`` of numbers or SymPy expressions; SymPy simplifies remainders of remainders wrongly.
+
+    >>> remainder(-7, 4), remainder(2 * remainder(dim("N"), 4), 4)
+    (1, Mod(2*(Mod(N, 4)), 4))
+    """
+    if not hasattr(a, "has"):
+        return a % b
+    import sympy
+
+    from symlayout.language.index_expressions import FloorMod
+
+    return FloorMod(a, b) if a.has(sympy.Mod) else a % b
 
 
 def _floor(facts: Facts, n: Extent, d: Extent) -> Extent:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from symlayout.algebra.arithmetic import MAX_BIT, bit, bit_change
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.floor_normal_form import floor_div
 from symlayout.algebra.polynomial import product
@@ -25,7 +26,6 @@ from symlayout.tensors.chain import Tensor, check_tensors
 from symlayout.tensors.declaration import Declared, Operand, index_map
 from symlayout.tensors.input_tensor import tensor
 
-MAX_BIT = 40  # most bits that a swizzle spans
 MAX_ENUMERATED = 1 << 20  # most coordinates at which an extent is found by enumeration
 
 _TEXT = re.compile(r"\s*S<\s*(\d{1,3})\s*,\s*(\d{1,3})\s*,\s*(-?\d{1,3})\s*>\s*", re.ASCII)
@@ -99,9 +99,10 @@ class Swizzle:
         if isinstance(n, (Layout, ComposedLayout, str)):
             return self.composition(n)
         to, by = self.base + max(0, -self.shift), self.base + max(0, self.shift)
+        total = n
         for k in range(self.bits):
-            n = changed_bit(n, n // (1 << (by + k)) % 2, to + k)
-        return n
+            total = total + bit_change(n, bit(n, by + k), to + k)
+        return total
 
     def composition(self, inner: Layout | ComposedLayout | str | Any) -> ComposedLayout:
         """Return the layout ``c -> self(inner(c))``.
@@ -126,12 +127,6 @@ class Swizzle:
         raise ShapeError(
             f"{self} of {inner} has two swizzles\n  help: self.view(inner.view(x)) is its map", "no_layout"
         )
-
-
-def changed_bit(n: Any, by: Any, place: int) -> Any:
-    """Return *n* with bit *place* replaced by its exclusive or with the bit *by*."""
-    bit = n // (1 << place) % 2
-    return n + (1 << place) * ((bit + by) % 2 - bit)
 
 
 class ComposedLayout(LayoutText):

@@ -57,3 +57,9 @@ class CoordinateRange(Arithmetic):
 
     def __mod__(self, divisor: Extent) -> CoordinateRange:
         return CoordinateRange(0, divisor - 1, self.x)
+
+    def exclusive_or(self, by: Any, bits: int) -> CoordinateRange:
+        """Return the range of ``self ^ by`` for ``0 <= by < 2**bits``: whole blocks of ``2**bits``."""
+        block = 1 << bits
+        low, high = (self.x.floor_div(end, block) * block for end in (self.low, self.high))
+        return CoordinateRange(low, high + (block - 1), self.x)

@@ -19,6 +19,8 @@ from symlayout.tensors.apply_operation import apply
 from symlayout.tensors.chain import Tensor, check_tensors
 from symlayout.tensors.declaration import Case, Declared, Fill, Operand, as_list, is_list
 from symlayout.tensors.input_tensor import empty_source
+from symlayout.tensors.ranged_coordinate import RangedBox, exclusive_or_of
+from symlayout.tensors.trial_coordinate import TrialCoordinate
 
 MAX_CASES = 256
 """Most cases of one map: each choice of a minimum, a maximum or a piece adds a case.  Users may set it."""
@@ -38,8 +40,9 @@ def index_map(
     shape : sequence
         The extents of the result: ints, dims and expressions.
     f : function
-        Takes one SymPy integer for each axis of the result, and returns the coordinate in *x*.  The coordinate is
-        written with ``+ - * // %``, dims, and the functions that `from_sympy` supports.  *f* is called once.
+        Takes one integer expression for each axis of the result, and returns the coordinate in *x*.  The coordinate is
+        written with ``+ - * // %``, dims, and the functions of SymPy that `from_sympy` supports; ``i ^ j`` is the
+        exclusive or of bits, one side of which has a known number of bits.  *f* is called once.
     fill : scalar, optional
         The element at coordinates outside *x*.  Without a fill, every coordinate must be proved to be inside.
     where : function, optional
@@ -48,7 +51,8 @@ def index_map(
     Raises
     ------
     ShapeError
-        ``rank`` if the number of coordinates is not the rank of *x*; ``infeasible`` for a negative extent.
+        ``rank`` if the number of coordinates is not the rank of *x*; ``infeasible`` for a negative extent;
+        ``unbounded`` if both sides of a ``^`` may be large or of either sign.
     FormatError
         *f* returns something other than integer expressions, or *where* something other than a condition.
 
@@ -61,6 +65,10 @@ def index_map(
     (i0, i1) -> (i1, H - i0 - 1)
     >>> sl.index_map(x, (N, H), lambda i, j: (i, j - 1), fill=0).index_map
     (i0, i1) -> (i0, i1 - 1) if 0 <= i1 - 1 < H else 0
+    >>> y = sl.tensor((N, 2), name="y")
+    >>> z = sl.index_map(y, (N, 2), lambda i, j: (i, i % 2 ^ j))
+    >>> sl.prove_equal(sl.index_map(z, (N, 2), lambda i, j: (i, i % 2 ^ j)), y).verdict
+    <Verdict.PROVED: 'proved'>
     """
     check_tensors("index_map", x)
     indices, coordinates = _coordinates(f, len(as_list(shape)))
@@ -103,7 +111,7 @@ def from_sympy(
     f : sympy.Lambda, (symbols, coordinates) or symbols
         A Lambda of a tuple gives the coordinate in *x*.  A Lambda of an expression gives the element: ``x[i, j]``, with
         ``x`` an ``IndexedBase``, or a number, which is a fill.  Expressions may contain ``floor``, ``ceiling``,
-        ``Mod``, ``Min``, ``Max``, ``Abs`` and ``Piecewise``.  Symbols other than the indices are dims.
+        ``Mod``, ``Min``, ``Max``, ``Abs``, ``Piecewise`` and `symlayout.xor`.  Symbols other than the indices are dims.
     coordinates : expressions, optional
         The coordinate or the element, if *f* has the symbols alone.
     where : sympy condition or sequence of them, optional
@@ -115,7 +123,8 @@ def from_sympy(
     ------
     ShapeError
         ``rank`` if the number of coordinates is not the rank of the input; ``infeasible`` for a negative extent;
-        ``source`` if an element belongs to no input; ``non_divisible`` if a division is not exact.
+        ``source`` if an element belongs to no input; ``non_divisible`` if a division is not exact; ``unbounded`` if
+        both sides of an `xor` may be large or of either sign.
     FormatError
         An expression is not an integer expression, or a condition not a condition; or there are more than `MAX_CASES`
         cases.
@@ -183,12 +192,14 @@ def _coordinates(f: Callable[..., Any], rank: int) -> tuple[tuple[Any, ...], Seq
 
 
 def _called(f: Callable[..., Any], indices: Sequence[Any]) -> Any:
+    from symlayout.language.index_expressions import IndexExpression
+
     try:
-        return f(*indices)
+        return f(*map(IndexExpression, indices))
     except TypeError as error:  # for example "cannot determine truth value of Relational"
         raise FormatError(
             f"the function of indices fails: {error}\n"
-            "  help: indices have + - * // %; sympy.Min, Max and Piecewise choose; conditions are joined by & and |"
+            "  help: indices have + - * // % ^; sympy.Min, Max and Piecewise choose; conditions are joined by & and |"
         ) from error
 
 
@@ -196,30 +207,24 @@ def _sympified(value: Any) -> Any:
     """Return coordinates as a tuple of SymPy expressions, or an element as one expression."""
     import sympy
 
+    from symlayout.language.index_expressions import integer_expression, with_floor_mods
+
     if isinstance(value, (sympy.Tuple, tuple, list)):
-        return tuple(_expression(e) for e in value)
-    return _expression(value)
-
-
-def _expression(value: Any) -> Any:
-    import sympy
-
-    if isinstance(value, sympy.Expr):
-        return value
-    if hasattr(value, "__index__"):
-        return sympy.Integer(value.__index__())
-    raise FormatError(f"{shown(value)} is not an integer expression")
+        return tuple(with_floor_mods(integer_expression(e)) for e in value)
+    return with_floor_mods(integer_expression(value))
 
 
 def _condition(value: Any) -> Any:
     import sympy
+
+    from symlayout.language.index_expressions import with_floor_mods
 
     if is_list(value) or isinstance(value, sympy.Tuple):
         return sympy.And(*(_condition(part) for part in value))
     if isinstance(value, bool):
         return sympy.true if value else sympy.false
     if isinstance(value, sympy.logic.boolalg.Boolean) and not isinstance(value, sympy.Symbol):
-        return value
+        return with_floor_mods(value)
     raise FormatError(f"{shown(value)} is not a condition\n  help: use <=, <, Eq, and & | ~ between them")
 
 
@@ -442,8 +447,10 @@ class _Reader:
         return value
 
     def _factor(self, f: Any) -> Callable[..., Any]:
-        """Return an index, a rounded quotient, a remainder, or a power of one of these as a function of coordinates."""
+        """Return an index, a rounded quotient, a remainder, an exclusive or, or a power of one as a function."""
         import sympy
+
+        from symlayout.language.index_expressions import ExclusiveOr
 
         if f in self.place:
             k = self.place[f]
@@ -462,8 +469,14 @@ class _Reader:
             self._demand_positive(f.args[1])
             value, divisor = self.function(f.args[0]), self.x.extent(_number(f.args[1]), "divisor")
             return lambda *o: value(*o) % divisor
+        if isinstance(f, ExclusiveOr):
+            left, right = map(self.function, f.args)
+            at = RangedBox(self.domain, self.x).coordinates([TrialCoordinate(self.x)] * len(self.domain))
+            joined = exclusive_or_of(at[0].of(left(*at)), at[0].of(right(*at)))  # an index occurs, so there is an axis
+            return lambda *o: joined(left(*o), right(*o))
         raise FormatError(
-            f"{shown(f)} is not an integer expression in indices\n  help: use + - * // %, Min, Max, Abs and Piecewise"
+            f"{shown(f)} is not an integer expression in indices\n"
+            "  help: use + - * // %, xor, Min, Max, Abs and Piecewise"
         )
 
 

@@ -13,6 +13,7 @@ from symlayout.errors import ArrayError, FormatError, ShapeError, SymlayoutError
 from symlayout.tensors.chain import ASSUMED, Applicable, Tensor, check_tensors
 from symlayout.tensors.declaration import UNDETERMINED, Case, Declared, Operand
 from symlayout.tensors.element_types import check_fill, type_name
+from symlayout.tensors.ranged_coordinate import RangedBox, plain
 from symlayout.tensors.trial_coordinate import TrialCoordinate
 
 if TYPE_CHECKING:
@@ -149,28 +150,37 @@ def _checked(declared: Any, operand: Operand, ranks: Sequence[int]) -> Declared:
             f"the declaration {operand.where} returns {shown(declared)}, and not a map\n  help: return index_map(...)"
         )
 
+    domain = tuple(map(integer_or_extent, declared.domain))
+    box = RangedBox(domain, operand)
+
     def checked(case: Case) -> Case:
         rank = ranks[case.source]
 
         def coords(*o: Any) -> Sequence[Any]:
-            found = _called(operand, case.coords, o)
+            found = _called(operand, case.coords, given := box.given(o))
             if not isinstance(found, Sequence) or isinstance(found, str) or len(found) != rank:
                 raise ShapeError(
                     f"{operand.where}: the map returns {shown(found)}, its input has {rank} axes\n"
                     "  help: return one coordinate for each axis of the input",
                     "rank",
                 )
-            return found
+            return found if given is o else [plain(c) for c in found]
 
         windows = case.where
-        where = None if windows is None else lambda *o: _called(operand, windows, o)
+        if windows is None:
+            return case._replace(coords=coords)
+
+        def where(*o: Any) -> Sequence[tuple[Any, Extent]]:
+            found: Sequence[tuple[Any, Extent]] = _called(operand, windows, given := box.given(o))
+            return found if given is o else [(plain(value), extent) for value, extent in found]
+
         return case._replace(coords=coords, where=where)
 
-    return Declared(tuple(map(integer_or_extent, declared.domain)), tuple(map(checked, declared.cases)))
+    return Declared(domain, tuple(map(checked, declared.cases)))
 
 
 def _try(declared: Declared, operand: Operand) -> None:
-    """Call the functions of a user's map once, so that what they divide by becomes a requirement."""
+    """Call the functions of a user's map once: what they divide by is required, and whether they use ``^`` is seen."""
     at = [TrialCoordinate(operand)] * len(declared.domain)
     for case in declared.cases:
         case.coords(*at)
@@ -178,7 +188,7 @@ def _try(declared: Declared, operand: Operand) -> None:
             case.where(*at)
 
 
-def _called(operand: Operand, function: Callable[..., Any], o: tuple[Any, ...]) -> Any:
+def _called(operand: Operand, function: Callable[..., Any], o: Sequence[Any]) -> Any:
     """Return what a function of a user's map returns of coordinates."""
     name = operand.where
     try:

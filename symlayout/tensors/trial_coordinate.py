@@ -33,5 +33,6 @@ class TrialCoordinate(Arithmetic):
         """Return the entry of a `Table` at this coordinate."""
         return self
 
-    def _of(self, other: Any) -> TrialCoordinate:
+    def of(self, other: Any) -> TrialCoordinate:
+        """Return a number or an extent as a coordinate."""
         return self
