@@ -36,7 +36,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-run", action="store_true", help="do not run the models, to decide it or at a witness")
     proof = "write the proof to FILE, which the command check verifies"
     parser.add_argument("--certificate", metavar="FILE", type=Path, help=proof)
-    parser.add_argument("--witness", metavar="DIR", help="write the inputs where the models differ to DIR/inputs.npz")
+    parser.add_argument(
+        "--witness",
+        metavar="DIR",
+        help="write the inputs where the models differ to DIR/inputs.npz (inputs_after.npz)",
+    )
 
 
 def run(arguments: argparse.Namespace) -> Report:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Container, Iterable
+from collections.abc import Collection, Container, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,12 +34,15 @@ class JointModels:
         The values that had to be made again for that, by ``id`` of the values of the models.
     stated : tuple of relations
         What one model states of dims that the other one leaves open.
+    spare : dict of str to Tensor
+        The inputs that the model after has alone, by their names there.
     """
 
     left: dict[str, Tensor]
     right: dict[str, Tensor]
     again: tuple[dict[int, Tensor], dict[int, Tensor]]
     stated: tuple[Any, ...]
+    spare: dict[str, Tensor]
 
 
 def joint_models(before: ShapedValues, after: ShapedValues, ends: SharedEnds) -> JointModels:
@@ -147,9 +150,11 @@ def _over_one_set_of_inputs(
             if plain_dim(b, n) is None and not isinstance(n, int) and substitute(n, there) != e:
                 sizes = f"{a.facts.spell(e)} before and {b.facts.spell(n)} after, where dims have other names"
                 raise ShapeError(f"axis {axis} of input {name} is {sizes}", "size_mismatch")
-    leaves, apart = _spare_leaves(before, after, ends)
+    matched = {other for _, other in ends.inputs}
+    leaves, apart = _spare_leaves(before, after, matched)
+    spare = {name: leaves.get(t.key, t) for name, t in after.inputs.items() if name not in matched}
     if not (here or there or renamed or leaves):
-        return JointModels(left, right, ({}, {}), ())
+        return JointModels(left, right, ({}, {}), (), spare)
     there |= apart
     bound, made = made_again(left, {}, here)
     for name, other in ends.inputs:
@@ -159,18 +164,17 @@ def _over_one_set_of_inputs(
     known = {name: t.facts for t in before.inputs.values() for name in t.facts.dims}
     equations = ((known[name], Requirement("", "zero", symbol(name) - number)) for name, number in here.items())
     stated = tuple(sympy_bridge.to_relation(r, facts) for facts, r in equations)
-    return JointModels(bound, moved, (made, others), stated)
+    return JointModels(bound, moved, (made, others), stated, spare)
 
 
 def _spare_leaves(
-    before: ShapedValues, after: ShapedValues, ends: SharedEnds
+    before: ShapedValues, after: ShapedValues, matched: Collection[str]
 ) -> tuple[dict[str, Tensor], dict[str, Extent]]:
-    """Return inputs that the model after has alone, by their keys, where an input or a dim before has a name of theirs.
+    """Return inputs that are not *matched*, by their keys, where an input or a dim before has a name of theirs.
 
     They get other names, and so do their dims but for those of inputs that both models have.  The second value has the
     other names of dims, as symbols.
     """
-    matched = {other for _, other in ends.inputs}
     spare = [t for name, t in after.inputs.items() if name not in matched]
     sides = [*before.inputs.values(), *after.inputs.values()]
     keys, dims = {t.key for t in sides}, {name for t in sides for name in t.facts.dims}

@@ -28,7 +28,9 @@ class Replay:
     models: tuple[Model, Model]
     ends: SharedEnds
 
-    def printed(self, inputs: Arrays, output: str, coord: tuple[int, ...] | None) -> dict[str, tuple[str, str]]:
+    def printed(
+        self, inputs: tuple[Arrays, Arrays], output: str, coord: tuple[int, ...] | None
+    ) -> dict[str, tuple[str, str]]:
         """Return for each installed runtime what both models compute of an output, as text.
 
         It is the element at *coord*, or the shape and the type without one, or why the runtime does not run the model.
@@ -36,24 +38,22 @@ class Replay:
         found: dict[str, tuple[str, str]] = {}
 
         def run() -> None:
-            feeds = inputs, self.ends.arrays_after(inputs)
             for runtime in installed_runtimes():
-                (before,), (after,) = run_models(self.models, [[feed] for feed in feeds], runtime)
+                (before,), (after,) = run_models(self.models, [[feed] for feed in inputs], runtime)
                 found[runtime] = self._text(before, output, coord), self._text(after, output, coord, after=True)
 
         within(limits.run_seconds, run, lambda: None)
         return found
 
-    def shows(self, inputs: Arrays, output: str) -> bool:
+    def shows(self, inputs: tuple[Arrays, Arrays], output: str) -> bool:
         """Return whether a runtime runs the model before, and computes another output after, or refuses that model.
 
         It is the first installed runtime that has the operations of both models.
         """
 
         def run() -> bool:
-            feeds = inputs, self.ends.arrays_after(inputs)
             for runtime in installed_runtimes():
-                (before,), (after,) = run_models(self.models, [[feed] for feed in feeds], runtime)
+                (before,), (after,) = run_models(self.models, [[feed] for feed in inputs], runtime)
                 if any(isinstance(made, str) and _is_lack(made) for made in (before, after)):
                     continue
                 if isinstance(before, str) or isinstance(after, str):

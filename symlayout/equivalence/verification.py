@@ -52,6 +52,8 @@ class ModelWitness:
         What each model computes there, or the two shapes or types.
     inputs : dict
         The arrays of the inputs, by their names in the model before; none if these have too many elements.
+    inputs_after : dict
+        The same arrays as the model after takes them, by its names, with those of inputs that it has alone.
 
     Examples
     --------
@@ -71,6 +73,7 @@ class ModelWitness:
     left: Any
     right: Any
     inputs: dict[str, np.ndarray[Any, Any]] = field(default_factory=dict, repr=False, compare=False)
+    inputs_after: dict[str, np.ndarray[Any, Any]] = field(default_factory=dict, repr=False, compare=False)
 
     def __str__(self) -> str:
         at = ", ".join(f"{symbol} = {value}" for symbol, value in self.dims.items())
@@ -78,10 +81,17 @@ class ModelWitness:
         return f"{at + ': ' if at else ''}{where} is {_text(self.left)} before and {_text(self.right)} after"
 
     def save(self, folder: str | os.PathLike[str]) -> Path:
-        """Write the inputs as ``inputs.npz`` into *folder*, which is made, and return its path."""
+        """Write the inputs as ``inputs.npz`` into *folder*, which is made, and return its path.
+
+        Where the model after has other inputs, other names of them, or another order of axes, its inputs are written
+        there as ``inputs_after.npz``.
+        """
         path = Path(folder)
         path.mkdir(parents=True, exist_ok=True)
         write_arrays(path / "inputs.npz", self.inputs)
+        same = self.inputs.keys() == self.inputs_after.keys()
+        if not same or any(self.inputs[name] is not array for name, array in self.inputs_after.items()):
+            write_arrays(path / "inputs_after.npz", self.inputs_after)
         return path / "inputs.npz"
 
 
@@ -244,7 +254,7 @@ class Verification:
         w = self.witness
         if w is None or self.replay is None or not w.inputs:
             return {}
-        return self.replay.printed(w.inputs, w.output, w.coord)
+        return self.replay.printed((w.inputs, w.inputs_after), w.output, w.coord)
 
     @cached_property
     def certificate(self) -> dict[str, Any] | None:

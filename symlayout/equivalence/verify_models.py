@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -153,8 +153,8 @@ def _verified(
     runtimes = replay if run and before.can_run() and after.can_run() else None
     left, right, again = joint.left, joint.right, joint.again
     if (refused := refused_everywhere(left, right)) is not None:
-        inputs = {name: again[0].get(id(t), t) for name, t in before.inputs.items()}
-        return _refused(refused, inputs, before, joint, runtimes, ends)
+        inputs = _inputs_of_witness(before, joint, again[0], ends)
+        return _refused(refused, inputs, joint, runtimes, before.outputs)
     right, made, renamed_at = with_one_data(left, right)
     values = left, right
     here = facts_of(left)
@@ -216,13 +216,15 @@ def _verified(
             return replace(found, claim=claim, point=at)
         doubt = doubt or "there are sizes for which both models are valid"
         proofs |= {name: Proof(t, right[name], facts, Verdict.UNKNOWN, None, doubt) for name, t in left.items()}
-    inputs = {name: again[0].get(id(t), t) for name, t in before.inputs.items()}
+    inputs = _inputs_of_witness(before, joint, again[0], ends)
     witness = _witness_inside(proofs, left, right, inputs, reading, runtimes)
     if witness is None and runtimes is not None:
         witness = _when_run(runtimes, before, left, right, again[0], facts, reading, proofs)
     if witness is not None:
         found = replace(found, replay=replay)
-    return _with_region(replace(found, witness=witness), known, (before, after), again, (left, right), facts)
+    return _with_region(
+        replace(found, witness=witness), known, (before, after), again, (left, right), facts, joint.spare
+    )
 
 
 def _at_a_point(proof: Proof, left: Tensor, right: Tensor, values: Mapping[str, Tensor], here: Facts) -> Proof:
@@ -237,19 +239,18 @@ def _at_a_point(proof: Proof, left: Tensor, right: Tensor, values: Mapping[str, 
 
 def _refused(
     refused: RefusedSizes,
-    inputs: Mapping[str, Tensor],
-    before: ShapedValues,
+    inputs: InputsOfWitness,
     joint: JointModels,
     replay: Replay | None,
-    ends: SharedEnds,
+    outputs: Collection[str],
 ) -> Verification:
     """Return the verdict on two models without a common size: each output differs where the model before is valid."""
     left, right, here = joint.left, joint.right, facts_of(joint.left)
-    shown = {name: refused.witness(left[name], here) for name in before.outputs}
+    shown = {name: refused.witness(left[name], here) for name in outputs}
     proofs = {name: Proof(left[name], right[name], here, Verdict.REFUTED, w) for name, w in shown.items()}
-    dims = frozenset(name for t in inputs.values() for name in t.facts.dims)
-    witness = _witness_inside(proofs, left, right, inputs, _partial_of(left, before.outputs).values(), replay)
-    return Verification(proofs, (), witness, domain=Domain(here, here, dims, joint.stated), ends=ends)
+    dims = frozenset(name for t in inputs.before.values() for name in t.facts.dims)
+    witness = _witness_inside(proofs, left, right, inputs, _partial_of(left, outputs).values(), replay)
+    return Verification(proofs, (), witness, domain=Domain(here, here, dims, joint.stated), ends=inputs.ends)
 
 
 def _partial_of(side: Mapping[str, Tensor], outputs: Container[str]) -> dict[str, Tensor]:
@@ -396,15 +397,30 @@ def _read(path: str | os.PathLike[str]) -> Values:
     return model
 
 
+def _inputs_of_witness(
+    before: ShapedValues, joint: JointModels, made: Mapping[int, Tensor], ends: SharedEnds
+) -> InputsOfWitness:
+    return InputsOfWitness({name: made.get(id(t), t) for name, t in before.inputs.items()}, joint.spare, ends)
+
+
+@dataclass(frozen=True, slots=True)
+class InputsOfWitness:
+    """The inputs of the model before by their names there, and those that the model after has alone by theirs."""
+
+    before: Mapping[str, Tensor]
+    spare: Mapping[str, Tensor]
+    ends: SharedEnds
+
+
 def _model_witness(
     found: Witness,
     name: str,
     left: Tensor,
     right: Tensor,
-    inputs: Mapping[str, Tensor],
+    inputs: InputsOfWitness,
     reading: Iterable[Tensor],
 ) -> ModelWitness | None:
-    """Return a witness with the arrays of *inputs*, by their names in the model before, as far as they are few.
+    """Return a witness with the arrays of *inputs*, as far as they are few.
 
     The values *reading* of that model are valid there; None if no such arrays are found.
     """
@@ -414,18 +430,29 @@ def _model_witness(
         return t.bind({n: v for n, v in values.items() if n in t.facts.dims})
 
     arrays: dict[str, np.ndarray[Any, Any]] = {}
-    leaves = {key: bound(t) for key, t in inputs.items()}
-    sizes = [product(t.extents) for t in leaves.values()]
-    if all(isinstance(n, int) and n <= _MOST_ELEMENTS for n in sizes):
+    after: dict[str, np.ndarray[Any, Any]] = {}
+    leaves = {key: bound(t) for key, t in inputs.before.items()}
+    spare = {key: bound(t) for key, t in inputs.spare.items()}
+    spare = {key: t for key, t in spare.items() if _is_small(t)}
+    if all(map(_is_small, leaves.values())):
         sides = [bound(t) for t in ((left, right) if found.coord is not None else (left,))]
-        names = {name for t in inputs.values() for name in t.facts.dims}
+        names = {name for t in inputs.before.values() for name in t.facts.dims}
         try:
             others = [bound(t) for t in reading if t.facts.dims.keys() <= names]
             drawn, draw = valid_inputs(sides, found.draw, others)
         except (ShapeError, InconclusiveError):
             return None
-        arrays = {k: np.asarray(drawn[t.key] if t.key in drawn else sample(t, draw)) for k, t in leaves.items()}
-    return ModelWitness(found.dims, name, found.coord, _value(found.left), _value(found.right), arrays)
+        arrays, others_after = (
+            {k: np.asarray(drawn[t.key] if t.key in drawn else sample(t, draw)) for k, t in side.items()}
+            for side in (leaves, spare)
+        )
+        after = inputs.ends.arrays_after(arrays) | others_after
+    return ModelWitness(found.dims, name, found.coord, _value(found.left), _value(found.right), arrays, after)
+
+
+def _is_small(t: Tensor) -> bool:
+    count = product(t.extents)
+    return isinstance(count, int) and count <= _MOST_ELEMENTS
 
 
 _MOST_ELEMENTS = 1 << 22  # of an input that a witness has
@@ -443,7 +470,7 @@ def _witness_inside(
     proofs: dict[str, Proof],
     left: Mapping[str, Tensor],
     right: Mapping[str, Tensor],
-    inputs: Mapping[str, Tensor],
+    inputs: InputsOfWitness,
     reading: Collection[Tensor],
     replay: Replay | None,
 ) -> ModelWitness | None:
@@ -456,7 +483,7 @@ def _witness_inside(
     drawn = (_model_witness(w, n, left[n], right[n], inputs, reading) for n, w in witnesses.items())
     shown = [w for w in drawn if w is not None]
     if any(t.body is not None and t.body.function is None for t in reading):
-        shown = [w for w in shown if replay is not None and replay.shows(w.inputs, w.output)]
+        shown = [w for w in shown if replay is not None and replay.shows((w.inputs, w.inputs_after), w.output)]
     for name in witnesses.keys() - {w.output for w in shown}:
         doubt = "the model before is valid where they differ"
         proofs[name] = Proof(left[name], right[name], proofs[name].facts, Verdict.UNKNOWN, None, doubt)
@@ -493,7 +520,8 @@ def _when_run(
     values = (("value", v) for v in (apart.left, apart.right)) if apart.coord is not None else (apart.left, apart.right)
     witness = Witness(dims, apart.coord, *values)
     proofs[found.output] = Proof(left[found.output], right[found.output], facts, Verdict.REFUTED, witness)
-    return ModelWitness(dims, found.output, apart.coord, apart.left, apart.right, found.inputs)
+    after = runtimes.ends.arrays_after(found.inputs)
+    return ModelWitness(dims, found.output, apart.coord, apart.left, apart.right, found.inputs, after)
 
 
 def _is_random(t: Tensor) -> bool:
@@ -512,6 +540,7 @@ def _with_region(
     again: tuple[dict[int, Tensor], dict[int, Tensor]],
     sides: tuple[Mapping[str, Tensor], Mapping[str, Tensor]],
     facts: Facts,
+    spare: Mapping[str, Tensor],
 ) -> Verification:
     """Return what was found with the names of the values at which the models part, and what these are at the witness.
 
@@ -531,6 +560,8 @@ def _with_region(
     parted = None
     if found.witness is not None:
         arrays = {before.inputs[name].key: array for name, array in found.witness.inputs.items()}
+        drawn = found.witness.inputs_after
+        arrays |= {t.key: drawn[name] for name, t in spare.items() if name in drawn}
         parted = parted_at(pairs[0], {str(dim): n for dim, n in found.witness.dims.items()}, arrays)
     return replace(found, region=frontier[0], frontier=frontier, parted=parted)
 

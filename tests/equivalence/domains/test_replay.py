@@ -40,6 +40,6 @@ def test_a_model_that_a_runtime_refuses_is_said_so(tmp_path: Path) -> None:
     assert len(models) == 2
     replay = Replay((models[0], models[1]), SharedEnds((("file", "file"),), (("y", "y"),), {}))
     x = sl.interpret(models[0].outputs["y"], np.ones(3, np.float32))
-    printed = replay.printed({"file": x}, "y", None)
+    printed = replay.printed(({"file": x}, {"file": x}), "y", None)
     assert printed["onnx"][0] == "float32 of shape (3,)"
     assert printed["onnx"][1].startswith("refused (")

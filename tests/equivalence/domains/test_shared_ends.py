@@ -87,6 +87,37 @@ def test_a_witness_counts_in_the_axes_before(tmp_path: Path) -> None:
         )
 
 
+def test_a_witness_is_saved_as_each_model_takes_it(tmp_path: Path) -> None:
+    found = sl.verify(nhwc(tmp_path), nchw(tmp_path, turned=True), match=MATCH, layout=LAYOUT).witness
+    assert found is not None
+    found.save(tmp_path / "there")
+    before, after = (np.load(tmp_path / "there" / name) for name in ("inputs.npz", "inputs_after.npz"))
+    np.testing.assert_array_equal(before["image"].transpose(0, 3, 1, 2), after["x"])
+
+
+@pytest.mark.parametrize("match", [{}, {"x": "z"}])
+def test_a_witness_has_arrays_of_inputs_that_the_model_after_has_alone(tmp_path: Path, match: dict[str, str]) -> None:
+    x, z = value_info("x", ("N", "C")), value_info("z", ("N", "C"))
+    before, after = tmp_path / "before.onnx", tmp_path / "after.onnx"
+    before.write_bytes(model([node("Neg", "x", "y")], [x], ["y"]))
+    after.write_bytes(model([node("Sub", "z, x", "y")], [x, z], ["y"]))
+    verified = sl.verify(before, after, match=match)
+    found = verified.witness
+    assert found is not None
+    assert found.coord is not None
+    arrays = {
+        name: np.load(found.save(tmp_path / "there").parent / f"{name}.npz") for name in ("inputs", "inputs_after")
+    }
+    left = sl.interpret(sl.read_model(before).outputs["y"], arrays["inputs"]["x"])
+    y = sl.read_model(after).outputs["y"]
+    right = sl.interpret(y, **{t.key: arrays["inputs_after"][t.key] for t in y.arguments()})
+    assert (left[found.coord], right[found.coord]) == (found.left, found.right)
+    assert "there at" in verified.explain()
+    np.testing.assert_array_equal(arrays["inputs"]["x"], arrays["inputs_after"][match.get("x", "x")])
+    for printed in verified.printed.values():
+        assert [float(text) for text in printed] == [found.left, found.right]
+
+
 @pytest.mark.parametrize(
     ("options", "text"),
     [
