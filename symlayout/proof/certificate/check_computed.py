@@ -31,7 +31,7 @@ from symlayout.proof.certificate.computed_claims import (
     nodes_of,
     why_no_pair,
 )
-from symlayout.proof.certificate.formula_terms import DEEPEST, term_of
+from symlayout.proof.certificate.formula_terms import bits_of, views_of
 from symlayout.proof.classes import are_one_expression
 from symlayout.proof.congruence import Pair, Way, matching
 from symlayout.proof.decide_equal import dtype_of
@@ -219,13 +219,13 @@ def _other_formula(
     check_formula(formula, dict(pair), "a formula")
     if why.a.dtype != why.b.dtype or order != tuple(range(why.a.batch)) or why.a.batch != why.b.batch:
         return "the values of a formula have other types or axes"
-    if not all(depth <= DEEPEST for depth in formula["depths"]):
-        return "the formula is too deep"
-    terms = [term_of(t, depth) for t, depth in zip((why.a, why.b), formula["depths"], strict=True)]
-    if [None if made is None else made[0] for made in terms] != [formula["left"], formula["right"]]:
+    if formula["bits"] != bits_of(why.a):
+        return "the elements of a formula have another precision"
+    left, right = views_of(why.a, formula["left"]), views_of(why.b, formula["right"])
+    if left is None or right is None:
         return "the formula of a value is another one"
-    views = tuple(made[1] for made in terms if made is not None)
-    sides = claims.views_of_terms((views[0], views[1]), formula["places"], order)
+    views = left, right
+    sides = claims.views_of_terms(views, formula["places"], order)
     for two, shown in zip(sides, pair["views"], strict=True):
         if reason := _other(two, shown):
             return reason

@@ -17,7 +17,7 @@ from typing import Any
 from symlayout.algebra.facts import Facts
 from symlayout.budgets import limits
 from symlayout.errors import InconclusiveError, ShapeError
-from symlayout.proof.certificate.checker.formulas import agreements
+from symlayout.proof.certificate.checker.formulas import agreement
 from symlayout.proof.certificate.checker.schema import sealed
 from symlayout.proof.certificate.computed_claims import (
     ClaimText,
@@ -27,7 +27,7 @@ from symlayout.proof.certificate.computed_claims import (
     nodes_of,
     why_no_pair,
 )
-from symlayout.proof.certificate.formula_terms import DEEPEST, term_of
+from symlayout.proof.certificate.formula_terms import Term, bits_of, term_of
 from symlayout.proof.certificate.write import certify
 from symlayout.proof.classes import are_one_expression
 from symlayout.proof.congruence import Congruence, Pair, Way
@@ -139,11 +139,10 @@ class _Writer:
         Raises
         ------
         InconclusiveError
-            A claim of the pair has no certificate.
+            The pair has no certificate.
         """
         if why.by_formula:
-            self._claims, pair = _formula(self._claims, why, order, self._places, self._laws, brief=self._brief)
-            self._text.claims = self._claims
+            pair = self._of_one_formula(why, order)
         else:
             pair = self._of_one_function(why, order, depth)
             self._text.add(why)
@@ -155,9 +154,7 @@ class _Writer:
         one = why.b if why.way.back else why.a
         if one.inputs and len(why.way.order) != one.inputs[0].rank - one.batch:
             raise InconclusiveError("the proof has a certificate: folds have the same terms but for some of no effect")
-        is_plain = (
-            list(order) == sorted(order) and not why.reshaped
-        )  # else a view is shown, so that this can be checked
+        is_plain = list(order) == sorted(order) and not why.reshaped  # else a view shows it
         views = self._views(why, order, depth)
         if not is_plain and (not self._brief or not any(views)):
             views = [_shown_in_full(sides) for sides in self._claims.views(why, order)]
@@ -181,6 +178,80 @@ class _Writer:
             pair["bijection"] = {"number": why.way.number, "is_one": shown}
         return pair
 
+    def _of_one_formula(self, why: Pair, order: tuple[int, ...]) -> dict[str, Any]:
+        """Return the pair of two values that have one formula."""
+        mark, tried = self._claims.mark(), list[Any]()
+        for wholes in product((self._claims.has, _never), repeat=2):
+            terms = [term_of(t, is_whole) for t, is_whole in zip((why.a, why.b), wholes, strict=True)]
+            if terms[0] is None or terms[1] is None or list(order) != sorted(order):
+                break
+            (left, views), (right, others) = terms[0], terms[1]
+            if (left, right) in tried:
+                continue
+            tried.append((left, right))
+            at = self._equal_views(views, others, order)
+            if (found := self._agreement(left, right, at, bits_of(why.a))) is None:
+                continue
+            at = self._needed(left, right, at, bits_of(why.a))
+            shown = [_shown(two, brief=self._brief) for two in self._claims.views_of_terms((views, others), at, order)]
+            reads = [
+                [self._claims.read_by(v, numbers) for v in side]
+                for side, numbers in zip((views, others), self._places, strict=True)
+            ]
+            return {
+                "before": self._places[0][id(why.a)],
+                "after": self._places[1][id(why.b)],
+                "function": ["formula", "()"],
+                "order": list(order),
+                "swapped": False,
+                "box": [[], None, False, []],
+                "law": found[0],
+                "views": shown,
+                "formula": {
+                    "left": left,
+                    "right": right,
+                    "bits": bits_of(why.a),
+                    "places": [list(place) for place in at],
+                    "reads": reads,
+                    "fused": found[1],
+                },
+            }
+        self._claims.forget(mark)
+        raise InconclusiveError(f"the proof has a certificate: {why.a.name} and {why.b.name} have one formula")
+
+    def _equal_views(
+        self, views: Sequence[Tensor], others: Sequence[Tensor], order: tuple[int, ...]
+    ) -> list[tuple[int, int]]:
+        """Return which views of one formula are proved to be which of another one; nothing stands for more than before.
+
+        Only those are compared that read the same.
+        """
+        found: list[tuple[int, int]] = []
+        for i, k in product(range(len(views)), range(len(others))):
+            if self._claims.leaf_keys(views[i]) != self._claims.leaf_keys(others[k]):
+                continue
+            mark = self._claims.mark()
+            with suppress(InconclusiveError, ShapeError):
+                for two in self._claims.views_of_terms((views, others), [(i, k)], order):
+                    _shown(two, brief=self._brief)
+                found.append((i, k))
+            self._claims.forget(mark)
+        return found
+
+    def _agreement(self, left: Term, right: Term, at: Sequence[tuple[int, int]], bits: int) -> Any:
+        """Return the law and the fused functions by which two terms are one; None if they are not, or without a law."""
+        found = agreement(left, right, at, bits) if at else None
+        return None if found is None or found[0] not in {"", *self._laws} else found
+
+    def _needed(self, left: Term, right: Term, at: Sequence[tuple[int, int]], bits: int) -> list[tuple[int, int]]:
+        """Return the equal views without which two terms are not one in that way."""
+        kept, found = list(at), self._agreement(left, right, at, bits)
+        for place in at:
+            fewer = [each for each in kept if each != place]
+            if self._agreement(left, right, fewer, bits) == found:
+                kept = fewer
+        return kept
+
     def _views(self, why: Pair, order: tuple[int, ...], depth: int) -> list[dict[str, Any] | None]:
         """Return the certificates of the claims about views of a pair, after pairs that only these claims need."""
         if depth <= _DEEPEST:
@@ -193,71 +264,39 @@ class _Writer:
             raise
 
     def _add_below(self, views: Iterable[tuple[Tensor, Tensor]], depth: int) -> None:
-        """Add pairs of values of one function that *views* read, and for which nothing stands yet.
+        """Add pairs of values that *views* read, and for which nothing stands yet.
 
-        A proof at some coordinates of views is no pair.  Often the values are equal everywhere, up to their shape.
+        A proof at some coordinates of views, or of signs that are turned, is no pair.  Often the values are equal
+        everywhere, up to the shape of their batch, or have one formula.
         """
         for view, other in views:
             for a, b in product(*([x for x in v.leaves_read() if x.body is not None] for v in (view, other))):
                 is_open = not (self._claims.has(a) and self._claims.has(b)) and a.key != b.key
-                if is_open and a.body == b.body and (id(a), id(b)) not in self._tried:
+                if is_open and (id(a), id(b)) not in self._tried:
                     self._tried.add((id(a), id(b)))
-                    self._add_reshaped(a, b, depth + 1)
+                    self._add_if_equal(a, b, depth + 1)
 
-    def _add_reshaped(self, a: Tensor, b: Tensor, depth: int) -> None:
-        """Add the pair of two values of one function, with their batches reshaped, if it has a certificate."""
-        box = Way(tuple(range(a.inputs[0].rank - a.batch)))
-        order = tuple(range(a.batch))
-        for swapped in (False, True):
-            why = Pair(a, b, box, swapped, reshaped=a.extents[: a.batch] != b.extents[: b.batch])
-            if not why_no_pair(why, order, sorted(self._laws), self._facts):
-                with suppress(InconclusiveError, ShapeError):
-                    self.add(why, order, depth)
-                    return
+    def _add_if_equal(self, a: Tensor, b: Tensor, depth: int) -> None:
+        """Add the pair of two values of one function, or of one formula, if it has a certificate."""
+        box, order = Way(tuple(range(a.inputs[0].rank - a.batch))), tuple(range(a.batch))
+        is_reshaped = a.extents[: a.batch] != b.extents[: b.batch]
+        tried = [Pair(a, b, box, swapped, reshaped=is_reshaped) for swapped in (False, True)]
+        tried = [why for why in tried if not why_no_pair(why, order, sorted(self._laws), self._facts)]
+        if not is_reshaped:
+            tried.append(Pair(a, b, Way(()), swapped=False, by_formula=True))
+        for why in tried:
+            with suppress(InconclusiveError, ShapeError):
+                self.add(why, order, depth)
+                return
+
+
+def _never(_: Tensor) -> bool:
+    return False
 
 
 def _inputs(why: Pair) -> tuple[Tensor, ...]:
     """Return the views of the first value of a pair, in the order of those of the second."""
     return why.a.inputs[::-1] if why.swapped else why.a.inputs
-
-
-def _formula(
-    claims: ComputedClaims,
-    why: Pair,
-    order: tuple[int, ...],
-    places: Sequence[Mapping[int, int]],
-    laws: frozenset[str],
-    *,
-    brief: bool,
-) -> tuple[ComputedClaims, dict[str, Any]]:
-    """Return the pair of two values that have one formula, and the claims with what stands for the values in it."""
-    for depths in sorted(product(range(DEEPEST + 1), repeat=2), key=sum):
-        terms = [term_of(t, depth) for t, depth in zip((why.a, why.b), depths, strict=True)]
-        if terms[0] is None or terms[1] is None or list(order) != sorted(order):
-            break
-        (left, views), (right, others) = terms[0], terms[1]
-        for law, fused, needed in agreements(left, right):
-            if law and law not in laws:
-                continue
-            trial, at = claims.copy(), sorted(map(list, needed))
-            with suppress(InconclusiveError):
-                shown = [_shown(two, brief=brief) for two in trial.views_of_terms((views, others), at, order)]
-                reads = [[trial.read_by(v, places[0]) for v in views], [trial.read_by(v, places[1]) for v in others]]
-                formula = {
-                    "left": left, "right": right, "depths": list(depths), "places": at, "reads": reads, "fused": fused,
-                }  # fmt: skip
-                return trial, {
-                    "before": places[0][id(why.a)],
-                    "after": places[1][id(why.b)],
-                    "function": ["formula", "()"],
-                    "order": list(order),
-                    "swapped": False,
-                    "box": [[], None, False, []],
-                    "law": law,
-                    "views": shown,
-                    "formula": formula,
-                }
-    raise InconclusiveError(f"the proof has a certificate: {why.a.name} and {why.b.name} have one formula")
 
 
 def _shown(sides: tuple[Tensor, Tensor, Facts, Any], *, brief: bool = True) -> dict[str, Any] | None:

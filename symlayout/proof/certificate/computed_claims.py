@@ -37,12 +37,6 @@ class ComputedClaims:
         self._stand_ins: dict[int, Tensor] = {}  # for values of either side
         self._kept: list[Tensor] = []  # whose ids are in use
 
-    def copy(self) -> ComputedClaims:
-        """Return claims in which the same stands for each value until now."""
-        made = ComputedClaims(self._facts)
-        made._stand_ins, made._kept = dict(self._stand_ins), list(self._kept)
-        return made
-
     def has(self, t: Tensor) -> bool:
         """Return whether something stands for *t* already."""
         return id(t) in self._stand_ins
@@ -116,6 +110,14 @@ class ComputedClaims:
         """Yield the claims that views of two formulas are equal, those at each of *places*."""
         for i, k in places:
             yield self.movement(views[0][i], _permuted(views[1][k], _inverse(order)))
+
+    def leaf_keys(self, view: Tensor) -> set[str]:
+        """Return the keys of what a view reads in claims."""
+        return {
+            leaf.key if leaf.values is None else constant_name(leaf.values)
+            for x in view.leaves_read()
+            for leaf in (self._stand_ins[id(x)].leaves() if self.has(x) else [x])
+        }
 
     def read_by(self, view: Tensor, numbers: Mapping[int, int]) -> list[int | str]:
         """Return what a view reads: of values in pairs their numbers, and the names that claims have for other leaves.
