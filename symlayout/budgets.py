@@ -21,6 +21,10 @@ class Limits(CheckedLimits):
     normal_form_parts : parts that the normal form of one chain may have.
     read_goals : goals that splitting the digits of one read of a kernel may visit.
     nesting : quotients and maxima within each other.
+    written_names : names in a quotient or maximum of dims, where those within it are written out.
+    reading_goals : goals that one pass over the nodes of a model may visit while it is read, and as many more for each
+        node as `reading_node_goals` says.  Beyond them operations are opaque functions, whose extents are named dims.
+    reading_node_goals : see `reading_goals`.
     search_terms : terms that one search for the end of an interval may multiply out.
     decision_goals : goals that one decision of a claim may visit.
     decision_splits : cases that one decision of a claim may tell apart.
@@ -56,6 +60,9 @@ class Limits(CheckedLimits):
     normal_form_parts: int = 5_000
     read_goals: int = 10_000
     nesting: int = 200
+    written_names: int = 500
+    reading_goals: int = 20_000
+    reading_node_goals: int = 50
     search_terms: int = 1_500_000
     decision_goals: int = 40_000
     decision_splits: int = 150

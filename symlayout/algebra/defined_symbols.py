@@ -78,7 +78,7 @@ class Derived(Inequalities):
         Raises
         ------
         InconclusiveError
-            The floors are nested deeper than ``limits.nesting``.
+            The floors are nested deeper than ``limits.nesting``, or longer than ``limits.written_names``.
         """
         name = short(f"({parenthesised(numerator)}//{parenthesised(denominator)})")
         if name in self.solved:
@@ -127,11 +127,22 @@ class Derived(Inequalities):
         self._extend_samples(name)
 
     def _nest(self, name: str, *of: Extent) -> None:
-        """Store the nesting depth of a floor or a maximum of *of*; `InconclusiveError` beyond ``limits.nesting``."""
+        """Store how deep a floor or a maximum of *of* is, and how long when it is written out.
+
+        Raises
+        ------
+        InconclusiveError
+            The depth is beyond ``limits.nesting``, or the length beyond ``limits.written_names``.
+        """
         depth = 1 + max((self._nesting.get(n, 0) for e in of for n in names_of(e)), default=0)
         if depth > limits.nesting:
             raise InconclusiveError(f"{name} is the same as another size: it has {depth} quotients within each other")
         self._nesting[name] = depth
+        if name[0] != DIGIT and all(n[0] != DIGIT for e in of for n in names_of(e)):  # no coordinate: users see it
+            length = 1 + sum(self._written.get(n, 1) for e in of for m in terms_of(e) for n in m)
+            if length > limits.written_names:
+                raise InconclusiveError(f"{name} is the same as another size: it has {length} names when written out")
+            self._written[name] = length
 
     def _floor_high(self, numerator: Extent, denominator: Extent) -> Extent | None:
         """Return an upper bound of a floor as a polynomial; None if the bounds of its digits do not divide exactly."""

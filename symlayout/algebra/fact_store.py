@@ -194,6 +194,7 @@ class System:
     _samples: list[dict[str, int]] | None = None
     _effort: list[int] = field(default_factory=lambda: [0])  # one counter of visited goals, shared by all forks
     _nesting: dict[str, int] = field(default_factory=dict)  # depth of each floor and maximum, shared by all forks
+    _written: dict[str, int] = field(default_factory=dict)  # names of each when it is written out, shared likewise
     splits: dict[str, Split] | None = None
     _steps: int = 0
     _stated: dict[tuple[str, Extent, Extent], None] = field(default_factory=dict)  # by the requirements
@@ -257,6 +258,7 @@ class System:
             _samples=None if self._samples is None else [dict(sample) for sample in self._samples],
             _effort=self._effort,
             _nesting=self._nesting,
+            _written=self._written,
             splits=None if self.splits is None else dict(self.splits),
             _stated=dict(self._stated),
         )

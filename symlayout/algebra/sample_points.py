@@ -14,6 +14,7 @@ from types import MappingProxyType
 from symlayout.algebra.fact_store import DIGIT, drop
 from symlayout.algebra.intervals import Intervals, holds_at
 from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, collapse, evaluate, names_of
+from symlayout.deadlines import spend_goals
 
 _SAMPLES = 4  # most samples of a system
 _FOUND_SAMPLES = 12  # most samples of a system with those that goals needed
@@ -22,6 +23,7 @@ _REFUTE_TRIALS = 6  # trials to find a point where a goal fails
 _SAMPLE_STEPS = 8  # values to try per symbol in one trial
 _MANY = 24  # symbols of a system of which a goal's own are told apart
 _SAMPLE_TERMS = 50_000  # most terms to evaluate in one trial
+_FACTS = 64  # of a system, that a search for a point looks at without being counted
 _NOTHING_GIVEN: Mapping[str, int] = MappingProxyType({})
 
 
@@ -43,6 +45,7 @@ class Samples(Intervals):
         """
         if any(name[0] == DIGIT for name in self.bounded):
             return False
+        spend_goals(max(0, len(self.known) - _FACTS))
         order = list(self.low)
         if len(order) > _MANY:
             within = self._tied_to(e.names)

@@ -483,7 +483,7 @@ def written(e: Sum, value: Callable[[str], Any]) -> Any:
             return value(f)
         parts = [written(part, value) for part in f.parts]
         if f.form in ("min", "max"):
-            return _extreme_of(f.form, parts)
+            return _extreme_of(f.form, tuple(parts))
         if f.table is not None:
             return sympy.Indexed(sympy.Tuple(*f.table.values), *parts)
         left, right = parts
@@ -508,11 +508,12 @@ def function_of(names: Sequence[str], e: Extent, facts: Facts) -> Any:
 
 def extreme(form: str, values: Sequence[Any]) -> Any:
     """Return the minimum or maximum, by *form*, of ints and SymPy expressions, as an int if it is a constant."""
-    found = _extreme_of(form, values)
+    found = _extreme_of(form, tuple(values))
     return int(found) if found.is_Integer else found
 
 
-def _extreme_of(form: str, values: Sequence[Any]) -> Any:
+@functools.lru_cache(maxsize=4096)  # an extent may have one within each other many times
+def _extreme_of(form: str, values: tuple[Any, ...]) -> Any:
     """Return the minimum or maximum, by *form*, of SymPy expressions; SymPy compares them if they are small.
 
     It does so by factoring their differences, which takes seconds where they have many terms.

@@ -14,6 +14,7 @@ import numpy as np
 
 from symlayout import frontends
 from symlayout.algebra.facts import Facts, Requirement
+from symlayout.deadlines import in_question
 from symlayout.errors import LEFT_OUT, FormatError, InconclusiveError, SymlayoutError, shortened
 from symlayout.frontends.onnx.types import cast_to
 from symlayout.frontends.parameters import needed_tensors, takes_outputs, takes_sizes, takes_tensors
@@ -23,7 +24,7 @@ from symlayout.maps.interpreter import interpret
 from symlayout.maps.runtime_rounding import depends_on_runtime, has_fractions, largest_of, rounding_of, share_of
 from symlayout.models.arithmetic.choices import is_open
 from symlayout.models.arithmetic.real_arithmetic import Real
-from symlayout.models.arithmetic.shape_arithmetic import REAL_OPS, ShapeNodes
+from symlayout.models.arithmetic.shape_arithmetic import INT32, REAL_OPS, ShapeNodes
 from symlayout.models.arithmetic.shape_arrays import NotComputedError, is_small
 from symlayout.models.model import Items, Unshaped, Value, constant_tensor
 from symlayout.models.model_file import MAX_CONSTANT
@@ -369,6 +370,8 @@ class Evaluation:
         if any(not isinstance(axis, int) or not -data.rank <= axis < data.rank for axis in along.tolist()):
             return ends
         wanted = chosen.tolist()
+        if all(isinstance(n, int) and n < INT32 for n in wanted):
+            return ends
         try:
             found = [self.shapes.end_of(n, data.shape[axis]) for n, axis in zip(wanted, along.tolist(), strict=True)]
         except InconclusiveError:
@@ -414,7 +417,7 @@ class Evaluation:
         if outputs > 1 and takes_outputs(title):
             attributes = {**attributes, "outputs": outputs}
         try:
-            result = operation(*arguments, **attributes)
+            result = in_question(lambda: operation(*arguments, **attributes), _out_of_goals)
         except NotDeclaredError as error:
             self.undeclared = error
             return None
@@ -526,6 +529,11 @@ _OF_STRINGS = frozenset(
     )
 )  # fmt: skip
 """What strings go through as other elements do; all else that reads strings is opaque."""
+
+
+def _out_of_goals() -> Any:
+    """Refuse to decide more: the operation is a function of whole operands then."""
+    raise InconclusiveError("the shape of a result is known, within the goals of reading a model")
 
 
 def _operation(title: str) -> str:

@@ -73,7 +73,7 @@ def model_of(graph: OnnxGraph, file: Path, known: KnownDims, *, same_bits: bool 
     """
     if (count := len(graph.nodes) + len(graph.unused) + len(graph.inputs)) > MAX_NODES:
         raise FormatError(f"model has {count} nodes and inputs, at most {MAX_NODES} are read")
-    evaluation = settled(lambda exact: _evaluated(graph, exact, known, same_bits))
+    evaluation = settled(lambda exact: _evaluated(graph, exact, known, same_bits), count)
     inputs = {x.name: evaluation.shown(evaluation.values[x.name], x.name) for x in graph.inputs}
     outputs: dict[str, Tensor | Unshaped] = {}
     for name in graph.outputs:

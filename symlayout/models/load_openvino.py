@@ -64,7 +64,7 @@ def read_openvino(file: Path, known: KnownDims) -> Model:
     """Return the model in the IR *file*, an ``.xml`` with its ``.bin`` beside it (see `symlayout.read_model`)."""
     graph = openvino_ir.read(file)
     constants = graph.constants()
-    evaluation = settled(lambda exact: _evaluated(graph, constants, exact, known))
+    evaluation = settled(lambda exact: _evaluated(graph, constants, exact, known), len(graph.layers))
     outputs: dict[str, Tensor | Unshaped] = {}
     for result in graph.results:
         if len(result.inputs) != 1:

@@ -180,7 +180,11 @@ class Tensor:
     @property
     def requires(self) -> tuple[Any, ...]:
         """The requirements of the dims as SymPy relations, in the order of the steps; none follows from the others."""
-        return tuple(sympy_bridge.to_relation(r, self.facts) for r in requirements(self.facts))
+        if "requires" not in self._cache:
+            found = requirements(self.facts)
+            self._cache["requires"] = tuple(sympy_bridge.to_relation(r, self.facts) for r in found)
+        relations: tuple[Any, ...] = self._cache["requires"]
+        return relations
 
     def bounds(self) -> list[Interval]:
         """Return ``(lo, hi)`` of each extent, over all dims that meet the requirements; *hi* None is unbounded."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Container, Mapping, Sequence
 from math import gcd
 
 from symlayout.algebra.facts import QUOTIENT, Facts, Interval, Requirement
@@ -21,28 +22,42 @@ def requirements(facts: Facts) -> list[Requirement]:
     Congruences of one expression are joined: ``H % 4 == 0`` and ``H % 6 == 0`` become ``H % 12 == 0``.  A requirement
     is left out if the bounds of the dims and the other requirements are proved to imply it.
     """
-    kept = _joined([_primitive(r) for r in facts.requirements])
-    for r in list(reversed(kept)):
-        others = [o for o in kept if o is not r]
-        if _implied(r, _nearest(r, others), facts):
-            kept = others
-    return kept
+    kept = dict(enumerate(_joined([_primitive(r) for r in facts.requirements])))
+    names = {number: _mentioned([r], facts) for number, r in kept.items()}
+    readers: dict[str, list[int]] = {}
+    for number in kept:
+        for name in names[number]:
+            readers.setdefault(name, []).append(number)
+    for number in reversed(range(len(kept))):
+        r = kept.pop(number)
+        others = kept if len(kept) <= _MOST_OTHERS else _nearest(number, kept, names, readers)
+        if not _implied(r, [kept[n] for n in sorted(others)], facts):
+            kept[number] = r
+    return [r for _, r in sorted(kept.items())]
 
 
-def _nearest(r: Requirement, others: list[Requirement]) -> list[Requirement]:
-    """Return the requirements of *others* that may imply *r*: at most `_MOST_OTHERS`, those that share most dims."""
-    if len(others) <= _MOST_OTHERS:
-        return others
-    names = names_of(r.value) | names_of(r.modulus)
-    shared = sorted(others, key=lambda o: -len(names & (names_of(o.value) | names_of(o.modulus))))[:_MOST_OTHERS]
-    return [o for o in others if any(o is near for near in shared)]
+def _nearest(
+    number: int, kept: Container[int], names: Mapping[int, set[str]], readers: Mapping[str, list[int]]
+) -> set[int]:
+    """Return which of the *kept* requirements may imply another one: at most `_MOST_OTHERS`.
+
+    They are those that share most names with it, and those that share names with these; the others cannot.
+    """
+    near: set[int] = set()
+    waiting = [number]
+    while waiting and len(near) < _MOST_OTHERS:
+        shared = Counter(n for at in waiting for name in names[at] for n in readers[name] if n in kept)
+        fresh = [n for n in shared if n not in near]
+        waiting = sorted(fresh, key=lambda n: (-shared[n], n))[: _MOST_OTHERS - len(near)]
+        near.update(waiting)
+    return near
 
 
 def part_of(facts: Facts, kept: list[Requirement], mentioned: Sequence[Requirement] = ()) -> Facts:
     """Return the system that states the requirements *kept* of *facts* only, with the symbols that are *mentioned*."""
     names = _mentioned([*kept, *mentioned], facts)
     return Facts(
-        dims=facts.dims,
+        dims={name: d for name, d in facts.dims.items() if name in names},
         definitions={name: d for name, d in facts.definitions.items() if name in names},
         quotients={name: q for name, q in facts.quotients.items() if name in names},
         requirements=kept,
@@ -68,17 +83,19 @@ def origins(facts: Facts, stages: Sequence[Facts]) -> list[list[int]]:
     *stages* holds the facts of the tensors of a chain, in order; *facts* are the facts of the last tensor.
     """
 
-    def asks(o: Requirement, r: Requirement) -> bool:
-        """Return whether *r* is *o*, or is joined from *o* and others."""
-        if r.relation != "divides" or o.relation != "divides":
-            return o == r
-        return _split_constant(_primitive(o).value)[0] == _split_constant(r.value)[0]
+    def asked(r: Requirement) -> Requirement | tuple[Extent]:
+        """Return what is the same for a requirement in lowest terms and those that it is joined from."""
+        return r if r.relation != "divides" else (_split_constant(r.value)[0],)
 
     first: dict[Requirement, int] = {}
     for number, stage in enumerate(stages):
         for o in stage.requirements:
             first.setdefault(o, number)
-    return [sorted({first[o] for o in facts.requirements if o in first and asks(o, r)}) for r in requirements(facts)]
+    stating: dict[Requirement | tuple[Extent], set[int]] = {}
+    for o in facts.requirements:
+        if o in first:
+            stating.setdefault(asked(_primitive(o)), set()).add(first[o])
+    return [sorted(stating.get(asked(r), ())) for r in requirements(facts)]
 
 
 def bounds(extents: Sequence[Extent], facts: Facts) -> list[Interval]:

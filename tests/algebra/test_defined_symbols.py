@@ -52,3 +52,13 @@ def test_quotients_nested_beyond_the_limit_are_inconclusive(monkeypatch: pytest.
         e = f.add_floor(e + 1, Y)
     with pytest.raises(InconclusiveError, match="it has 4 quotients within each other"):
         f.add_floor(e + 1, Y)
+
+
+def test_quotients_that_are_too_long_when_written_out_are_inconclusive(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "written_names", 60)
+    f = facts()
+    e: Extent = X
+    for _ in range(4):
+        e = f.add_floor(e * e + 1, Y)  # each has the one before twice
+    with pytest.raises(InconclusiveError, match="it has 94 names when written out"):
+        f.add_floor(e * e + 1, Y)

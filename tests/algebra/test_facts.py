@@ -215,7 +215,7 @@ def test_a_fork_copies_every_field_and_shares_what_counts_work() -> None:
     facts._samples = [{"_samples": 1}]
     facts.splits = {"#0": (0, 2, "#0_0", "#0_1")}
     fork = facts.fork()
-    shared = {"_effort", "_nesting"}
+    shared = {"_effort", "_nesting", "_written"}
     for entry in dataclasses.fields(facts):
         before, after = getattr(facts, entry.name), getattr(fork, entry.name)
         assert before == after, entry.name

@@ -17,6 +17,7 @@ from symlayout.tensors.requirements import requirements
 from tests.fuzz_prove import Claim, build, check_requirements, most, random_chain, random_dims
 from tests.support import brute, brute_compare
 from tests.support.brute import Chain
+from tests.support.steps import counted
 
 H, W, N, C = sl.dims("H W N C")
 
@@ -212,3 +213,15 @@ def test_parts_of_an_axis_are_equal_where_the_extent_is_a_multiple(n: int) -> No
                 y.subs({H: h})
         else:
             assert y.subs({H: h}).shape == (2, h // n)
+
+
+def test_requirements_that_share_no_dims_are_not_compared() -> None:
+    def steps_of(count: int) -> int:
+        t = sl.tensor(tuple(sl.dim(f"{letter}{k}") for k in range(count) for letter in "ab"))
+        t = sl.assume(t, *(f"a{k} >= b{k}" for k in range(count)))
+        with counted() as steps:
+            assert len(t.requires) == count
+        return steps.count
+
+    steps_of(20)  # imports and caches
+    assert steps_of(80) < 6 * steps_of(20)

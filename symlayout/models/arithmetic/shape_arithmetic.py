@@ -16,6 +16,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from symlayout.algebra.facts import Facts
+from symlayout.budgets import limits
+from symlayout.deadlines import in_question, question
 from symlayout.errors import LEFT_OUT, FormatError, InconclusiveError, ShapeError, SymlayoutError, shortened, shown
 from symlayout.frontends.slices import PAST_THE_END
 from symlayout.language.sympy_arithmetic import (
@@ -50,7 +52,7 @@ MAX_WORK = 10_000  # of a model, on different expressions
 LAST = "last"  # the hint that no evaluation follows
 _DECISION = 100  # the work of a search for a proof, where a sum or product is 1
 _WORK_OF_A_NODE = 20
-_INT32 = (1 << 31) - 1
+INT32 = (1 << 31) - 1
 _WIDE = (np.dtype(np.int32), np.dtype(np.int64))  # types in which a size is taken to fit
 
 R = TypeVar("R")
@@ -156,7 +158,7 @@ class ShapeNodes:
         if isinstance(end, Choice):
             then, other = self._end(end.then, extent), self._end(end.other, extent, end.zero)
             return Choice(end.zero, then, other) if is_open((then, other)) else joined(end.zero, then, other)
-        if not isinstance(end, int) or end < _INT32 or isinstance(extent, int):
+        if not isinstance(end, int) or end < INT32 or isinstance(extent, int):
             return end
         if end >= PAST_THE_END:
             return extent
@@ -211,7 +213,8 @@ class ShapeNodes:
             if bound is None or bound < low:
                 self._spend(_DECISION)
                 facts = self._facts.fork()
-                self._decided[e, low] = facts.nonnegative(to_extent(e, facts) - low)
+                proved = in_question(lambda: facts.nonnegative(to_extent(e, facts) - low), lambda: False)
+                self._decided[e, low] = proved
             else:
                 self._decided[e, low] = True
         return self._decided[e, low]
@@ -301,19 +304,22 @@ def _words(inputs: Sequence[Any], attributes: Mapping[str, Any]) -> str:
     return shortened(", ".join([*(f"input {k} = {value}" for k, value in enumerate(values)), *given]), 400)
 
 
-def settled(evaluate: Callable[[Collection[Any]], tuple[R, set[Any]]]) -> R:
-    """Return the result of *evaluate*, repeated until it finds no more exact quotients.
+def settled(evaluate: Callable[[Collection[Any]], tuple[R, set[Any]]], nodes: int) -> R:
+    """Return the result of *evaluate*, repeated until it finds no more exact quotients; it evaluates so many *nodes*.
 
     *evaluate* takes the rounded quotients that are known to be exact, and returns those that it found to be exact
     with its result.  A later node can require exactness of a quotient that an earlier node computes.
     """
     exact: set[Any] = set()
+    goals = limits.reading_goals + limits.reading_node_goals * nodes
     for _ in range(MAX_PASSES):
-        result, found = evaluate(exact)
+        with question(goals):
+            result, found = evaluate(exact)
         if found <= exact:
             return result
         exact |= found
-    return evaluate(exact | {LAST})[0]
+    with question(goals):
+        return evaluate(exact | {LAST})[0]
 
 
 def exact_target(data: Value | None, shape: Value | None, *, copies: bool = False) -> tuple[Value | None, set[Any]]:

@@ -42,7 +42,7 @@ _COUNT = itertools.count()  # tells values apart that are equal to no other
 def read_tflite(file: Path, known: KnownDims) -> Model:
     """Return the model in the ``.tflite`` *file* (see `symlayout.read_model`)."""
     graph = tflite_graph.read(file)
-    evaluation = settled(lambda exact: _evaluated(graph, exact, known))
+    evaluation = settled(lambda exact: _evaluated(graph, exact, known), len(graph.operators))
 
     def ends(pairs: tuple[tuple[str, int], ...]) -> dict[str, Tensor | Unshaped]:
         return {name: evaluation.shown(evaluation.values[evaluation.names[n]], name) for name, n in pairs}
