@@ -7,7 +7,7 @@ expression to operations that mean the same in the language; so a new language i
 from __future__ import annotations
 
 import keyword
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
 
 from symlayout.errors import FormatError
@@ -159,3 +159,15 @@ def legal_names(names: Iterable[str], notation: Notation) -> dict[str, str]:
             legal += "_"
         found[name] = legal
     return found
+
+
+def index_lambda(indices: Sequence[str], entries: Sequence[str]) -> str:
+    """Return a lambda from indices to a list of expressions, as ``IndexMap.from_func`` of TVM takes it.
+
+    An entry is not a number of Python there.
+
+    >>> index_lambda(["i", "j"], ["i + j", "0"])
+    "lambda i, j: [i + j, T.const(0, 'int64')]"
+    """
+    made = (f"T.const({e}, 'int64')" if e.lstrip("-").isdigit() else e for e in entries)
+    return f"lambda {', '.join(indices)}: [{', '.join(made)}]"

@@ -19,7 +19,17 @@ from symlayout.algebra.facts import Dim, Facts
 from symlayout.algebra.polynomial import Extent, symbol
 from symlayout.errors import FormatError, ShapeError, shown
 from symlayout.language import sympy_bridge
-from symlayout.language.notations import CUTE_CPP, CUTE_DSL, PYTHON, TRITON, TVM, Notation, legal_names, lowered
+from symlayout.language.notations import (
+    CUTE_CPP,
+    CUTE_DSL,
+    PYTHON,
+    TRITON,
+    TVM,
+    Notation,
+    index_lambda,
+    legal_names,
+    lowered,
+)
 from symlayout.language.readable import Sum, fold_fixed
 from symlayout.language.to_text import axis_names, spell
 from symlayout.layouts import modes as algebra
@@ -257,9 +267,7 @@ Int<4>{})));
         if (bits := printed.swizzle) is not None and bits[0]:
             free = next(n for n in ("n", "m", "at", "offset_") if n not in writer.taken)
             found = _exclusive_or(bits, f"({free} := {found})", free)
-        elif found.lstrip("-").isdigit():
-            found = f"T.const({found}, 'int64')"
-        return f"lambda {', '.join(names)}: [{found}]"
+        return index_lambda(names, [found])
 
     def to_sympy(self, indices: Sequence[str] | None = None) -> Any:
         """Return the offset of a coordinate as a SymPy Lambda.

@@ -11,6 +11,7 @@ from symlayout.algebra.floor_normal_form import digit_name
 from symlayout.algebra.polynomial import names_of, symbol
 from symlayout.errors import FormatError, shown
 from symlayout.language import latex, sympy_bridge
+from symlayout.language.notations import TVM, index_lambda, legal_names, lowered
 from symlayout.language.readable import Sum, fold
 from symlayout.language.to_text import axis_names, spell
 from symlayout.maps.compose_chain import Guard, Read, Window, normalise
@@ -178,6 +179,30 @@ class IndexMap:
         *others, (last, _) = parts
         element = sympy.Piecewise(*others, (last, sympy.true), evaluate=False) if others else last
         return sympy.Lambda(self.indices, element)
+
+    def to_tvm(self) -> str:
+        """Return the coordinate that is read as a lambda, which ``tvm.tirx.IndexMap.from_func`` takes.
+
+        A dim is a variable of TVM, and ``T`` is ``tvm.tirx``.  `symlayout.index_map` reads a lambda.
+
+        Raises
+        ------
+        FormatError
+            The map has fills or several pieces, which an index map of TVM does not have.
+
+        Examples
+        --------
+        >>> import symlayout as sl
+        >>> x = sl.tensor("N, C, 2*h, W", name="x")
+        >>> y = sl.reshape(x, (sl.dim("N"), sl.dim("C"), sl.dim("h"), 2, sl.dim("W")))
+        >>> y.index_map.to_tvm()
+        'lambda i0, i1, i2, i3, i4: [i0, i1, 2*i2 + i3, i4]'
+        """
+        if len(self.pieces) != 1 or self.fill is not None:
+            raise FormatError("an index map of TVM has one piece, and no fill")
+        legal = legal_names([*self.names, *self._t.facts.dims], TVM)
+        coords = [spell(lowered(e, TVM, legal), TVM) for e in _coords(self.pieces[0], self._digits)]
+        return index_lambda(self.names, coords)
 
     def _element(self, part: Piece | Read) -> Any:
         import sympy

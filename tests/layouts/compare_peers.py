@@ -1,11 +1,13 @@
-"""The algebra beside pycute and tensor-layouts, on the operands of their own tests.
+"""The algebra beside pycute, tensor-layouts and CuTe's Python, on the operands of their own tests.
 
-    python -m tests.layouts.compare_peers DIR... [--symbols]
+    python -m tests.layouts.compare_peers DIR... [--symbols | --cute-dsl]
 
-DIR has tests of a peer: ``test/python/pycute`` of CUTLASS, ``tests`` of tensor-layouts.  The tests run once; each call
-of an operation is recorded with what the peer returned.  Then symlayout is asked the same.  An answer is equal if it
-is the same function of integers.  If not, both answers are compared with the operation's definition, by enumeration.
-``--symbols`` asks again with one size or stride as a symbol, or two, and judges the answers at sizes.
+DIR has tests of a peer: ``test/python/pycute`` of CUTLASS, ``tests`` of tensor-layouts, or
+``examples/python/CuTeDSL/cute/notebooks`` of CUTLASS.  They run once; each call of an operation is recorded with what
+the peer returned.  Then symlayout is asked the same.  An answer is equal if it is the same function of integers.  If
+not, both answers are compared with the operation's definition, by enumeration.  ``--symbols`` asks again with one size
+or stride as a symbol, or two, and judges the answers at sizes.  ``--cute-dsl`` asks CuTe's Python the calls of the
+other peer, and compares with it.
 
 pycute is part of ``nvidia-cutlass``; the ``pycute`` of PyPI is another project.  A peer that is absent is skipped.
 """
@@ -27,6 +29,7 @@ from typing import Any
 import pytest
 
 import symlayout as sl
+from tests.layouts import cute_dsl_peer
 from tests.layouts.brute_layouts import value
 from tests.layouts.brute_symbols import Judge, Modes, holds, modes_at, refuted, spread, tops
 
@@ -39,7 +42,12 @@ NAMES = {
     "filter": "filter", "upcast": "upcast", "downcast": "downcast", "nullspace": "nullspace",
 }  # fmt: skip
 """The operations of the peers, and their names here."""
-PEERS = {"pycute": ("pycute", "pycute.layout"), "tensor_layouts": ("tensor_layouts", "tensor_layouts.layouts")}
+PEERS = {
+    "pycute": ("pycute", "pycute.layout"),
+    "tensor_layouts": ("tensor_layouts", "tensor_layouts.layouts"),
+    "cutlass.cute": ("cutlass.cute", "cutlass.cute.core"),
+}
+_PLACES = ("loc", "ip")  # arguments of CuTe's Python that say where code is made
 VERDICTS = {True: "right", False: "wrong", None: "not judged"}
 _MOST = 4096  # coordinates of a result that are compared
 _JUDGED = (
@@ -66,8 +74,9 @@ def recorded(peer: str, folder: Path) -> dict[Call, Any]:
 
     def recorder(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
         def call(*operands: Any, **named: Any) -> Any:
-            plain = [_plain(e, layout_class) for e in (*operands, *named.values())]
-            key = (NAMES[name], plain[0], tuple(plain[1:])) if None not in plain[:1] else None
+            stated = [e for label, e in named.items() if label not in _PLACES]
+            first, *others = (plain(e, layout_class) for e in (*operands, *stated))
+            key = None if first is None else (NAMES[name], first, tuple(others))
             try:
                 result = original(*operands, **named)
             except Exception:
@@ -75,35 +84,31 @@ def recorded(peer: str, folder: Path) -> dict[Call, Any]:
                     found.setdefault(key, None)
                 raise
             if key is not None:
-                found.setdefault(key, _plain(result, layout_class))
+                found.setdefault(key, plain(result, layout_class))
             return result
 
         return call
 
-    for module, (name, original) in itertools.product(modules, originals.items()):
-        if hasattr(module, name):
-            setattr(module, name, recorder(name, original))
-    files = sorted(str(f) for f in folder.glob("*.py") if f.name not in ("conftest.py", "run_all_tests.py", "viz.py"))
-    with contextlib.redirect_stdout(io.StringIO()):
-        pytest.main(
-            [
-                "-q",
-                "-p",
-                "no:cacheprovider",
-                "-p",
-                "no:randomly",
-                "-c",
-                "/dev/null",
-                "-o",
-                "python_files=*.py",
-                "--continue-on-collection-errors",
-                *files,
-            ]
-        )
+    places = [(m, name, getattr(m, name)) for m, name in itertools.product(modules, originals) if hasattr(m, name)]
+    for module, name, _ in places:
+        setattr(module, name, recorder(name, originals[name]))
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            play = cute_dsl_peer.play if peer == "cutlass.cute" else _run_tests
+            play(folder)
+    finally:
+        for module, name, original in places:
+            setattr(module, name, original)
     return found
 
 
-def _plain(e: Any, layout_class: type) -> Any:
+def _run_tests(folder: Path) -> None:
+    files = sorted(str(f) for f in folder.glob("*.py") if f.name not in ("conftest.py", "run_all_tests.py", "viz.py"))
+    settings = ["-q", "-p", "no:cacheprovider", "-p", "no:randomly", "-c", "/dev/null", "-o", "python_files=*.py"]
+    pytest.main([*settings, "--continue-on-collection-errors", *files])
+
+
+def plain(e: Any, layout_class: type) -> Any:
     """Return ``("layout", shape, stride)``, ``("tiler", ...)``, a number or None of a peer's operand; else "other"."""
     if isinstance(e, layout_class):
         shape, stride = getattr(e, "shape", None), getattr(e, "stride", None)
@@ -111,7 +116,7 @@ def _plain(e: Any, layout_class: type) -> Any:
     if e is None or isinstance(e, int):
         return e
     if isinstance(e, tuple):
-        parts = tuple(_plain(part, layout_class) for part in e)
+        parts = tuple(plain(part, layout_class) for part in e)
         return "other" if "other" in parts else ("tiler", *parts)
     return "other"
 
@@ -309,22 +314,26 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--symbols", action="store_true")
+    parser.add_argument("--cute-dsl", action="store_true")
     parser.add_argument("--most", type=int, default=100_000, help="the most calls that are asked with symbols")
     given = parser.parse_args()
     for folder in given.folders:
-        peer = "pycute" if "pycute" in str(folder) else "tensor_layouts"
+        peer = "cutlass.cute" if any(folder.glob("*.ipynb")) else "tensor_layouts"
+        peer = "pycute" if "pycute" in str(folder) else peer
         try:
             importlib.import_module(peer).Layout  # noqa: B018
         except (ImportError, AttributeError) as absent:
             print(f"{peer}: skipped, {absent}")
             continue
         calls = recorded(peer, folder)
+        if given.cute_dsl:
+            calls = cute_dsl_peer.answers([call for call in calls if is_asked(call)], plain)
         if given.symbols:
             some = random.Random(0).sample([*calls], min(len(calls), given.most))
             counted, seconds = with_symbols(some, random.Random(0))
             print(f"{peer} with symbols: median {1000 * sorted(seconds)[len(seconds) // 2]:.1f} ms")
         else:
             counted = compare(calls)
-            print(f"{peer}: {len(calls)} calls")
+            print(f"{peer}{', asked of CuTe DSL' if given.cute_dsl else ''}: {len(calls)} calls")
         for label, many in sorted(counted.items()):
             print(f"{many:8} {label}")

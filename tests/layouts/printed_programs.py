@@ -11,7 +11,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import symlayout as sl
 from tests.layouts.brute_layouts import value
@@ -21,17 +21,20 @@ from tests.layouts.brute_symbols import modes_at, number
 class Case(NamedTuple):
     """A layout, and values of its dims by name."""
 
-    layout: Any
+    layout: sl.Layout | sl.ComposedLayout
     dims: Mapping[str, int]
+
+    def _inner(self) -> sl.Layout:
+        return self.layout if isinstance(self.layout, sl.Layout) else self.layout.layout
 
     def sizes(self) -> list[int]:
         """Return the number of coordinates of each mode at the top."""
-        inner = getattr(self.layout, "layout", self.layout)
+        inner = self._inner()
         return [number(inner[k].size, dict(self.dims)) for k in range(inner.rank)]
 
     def offsets(self) -> list[int]:
         """Return the offsets by the definition of a layout, in the order of the numbers of coordinates."""
-        inner = getattr(self.layout, "layout", self.layout)
+        inner = self._inner()
         modes = modes_at(inner, dict(self.dims))
         count = number(inner.size, dict(self.dims))
         plain = [value(modes, k) for k in range(count)]

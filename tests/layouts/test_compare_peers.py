@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import random
+from pathlib import Path
 
-from tests.layouts import compare_peers
+import pytest
+
+from tests.layouts import compare_peers, cute_dsl_peer
 
 A, B = ("layout", (4, 3), (3, 1)), ("layout", 6, 2)
 COMPOSED = ("composition", A, (B,))
@@ -30,3 +34,25 @@ def test_numbers_become_symbols_and_answers_are_judged() -> None:
         tally, _ = compare_peers.with_symbols(calls, random.Random(seed))
         assert sum(tally.values()) == len(calls)
         assert not any("WRONG" in label for label in tally)
+
+
+def test_the_cells_of_a_notebook_are_played_and_recorded(tmp_path: Path) -> None:
+    pytest.importorskip("cutlass.cute", reason="CuTe DSL is absent")
+    composed = "cute.composition(cute.make_layout((4, 3), stride=(3, 1)), cute.make_layout(6, stride=2))"
+    cells = [
+        {"cell_type": "markdown", "source": ["# words"]},
+        {"cell_type": "code", "source": ["%magic\n", "import cutlass.cute as cute"]},
+        {"cell_type": "code", "source": [f"@cute.jit\ndef f():\n    {composed}\n", "f()"]},
+        {"cell_type": "code", "source": ["raise OSError"]},
+    ]
+    (tmp_path / "layouts.ipynb").write_text(json.dumps({"cells": cells}), encoding="utf-8")
+    assert compare_peers.recorded("cutlass.cute", tmp_path) == {COMPOSED: ("layout", (2, 3), (6, 1))}
+
+
+def test_cute_dsl_is_asked_the_same() -> None:
+    pytest.importorskip("cutlass.cute", reason="CuTe DSL is absent")
+    refused = ("composition", A, (("layout", (3, 2), (2, 3)),))
+    asked = [COMPOSED, refused, ("complement", B, ()), ("upcast", A, (2,)), ("coalesce", A, (("tiler", 1, 1),))]
+    found = cute_dsl_peer.answers(asked, compare_peers.plain)
+    assert [*found] == [COMPOSED, refused, ("complement", B, ()), ("coalesce", A, (("tiler", 1, 1),))]
+    assert compare_peers.compare(found) == {"equal": 3, "refused by both": 1}

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import symlayout as sl
+from symlayout.layouts.print_layout import LayoutText
 from tests.layouts import printed_programs
 from tests.layouts.printed_programs import Case, numbers, run, run_python
 
@@ -116,6 +117,11 @@ def test_what_is_required_is_asserted() -> None:
         "cute.testing.assert_(n <= 64)",
         "cute.testing.assert_((m + n) % 3 == 0)",
     ]
+
+
+def test_each_language_has_both_kinds_of_layouts_except_sympy() -> None:
+    for name in (n for n in vars(LayoutText) if n.startswith("to_") and n != "to_sympy"):
+        assert all(getattr(case.layout, name)() for case in (CASES[0], SWIZZLED[0])), name
 
 
 def test_names_are_free_in_the_language() -> None:

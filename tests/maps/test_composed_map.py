@@ -200,3 +200,12 @@ def test_one_of_several_inputs_is_named() -> None:
         with pytest.raises(sl.ShapeError) as caught:
             flipped.compose(joined, source)
         assert caught.value.kind == "source"
+
+
+def test_a_map_is_written_for_tvm_if_it_has_one_piece_without_fills() -> None:
+    x = sl.tensor("N, if", name="x")
+    assert sl.transpose(x, (1, 0)).index_map.to_tvm() == "lambda i0, i1: [i1, i0]"
+    assert sl.flip(x, 1).index_map.to_tvm() == "lambda i0, i1: [i0, if_ - i1 - 1]"
+    for t in (sl.pad(x, [(1, 0), (0, 0)]), sl.concatenate([x, sl.tensor("M, if", name="y")], 0)):
+        with pytest.raises(sl.FormatError):
+            t.index_map.to_tvm()
