@@ -45,23 +45,25 @@ class Replay:
         within(limits.run_seconds, run, lambda: None)
         return found
 
-    def shows(self, inputs: tuple[Arrays, Arrays], output: str) -> bool:
-        """Return whether a runtime runs the model before, and computes another output after, or refuses that model.
+    def differ(self, inputs: tuple[Arrays, Arrays], output: str) -> bool | None:
+        """Return whether a runtime computes another output after, or refuses that model; None if it refuses the first.
 
-        It is the first installed runtime that has the operations of both models.
+        It is the first installed runtime that has the operations of both models; None if there is none.
         """
 
-        def run() -> bool:
+        def run() -> bool | None:
             for runtime in installed_runtimes():
                 (before,), (after,) = run_models(self.models, [[feed] for feed in inputs], runtime)
                 if any(isinstance(made, str) and _is_lack(made) for made in (before, after)):
                     continue
-                if isinstance(before, str) or isinstance(after, str):
-                    return not isinstance(before, str)
+                if isinstance(before, str):
+                    return None
+                if isinstance(after, str):
+                    return True
                 return not _equal(before[output], self.ends.array_before(output, after))
-            return False
+            return None
 
-        return within(limits.run_seconds, run, lambda: False)
+        return within(limits.run_seconds, run, lambda: None)
 
     def _text(self, made: Arrays | str, output: str, coord: tuple[int, ...] | None, *, after: bool = False) -> str:
         if isinstance(made, str):

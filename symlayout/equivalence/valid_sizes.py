@@ -58,7 +58,8 @@ def domain_of(
     origins = [{name: t for name, t in side.items() if name not in outputs} for side in sides]
     ends = [{name: side[name] for name in outputs if name not in refused} for side in sides]
     both = facts_of(*origins, *ends) if ends[0] else here
-    return Domain(here, both, frozenset(dims_of_inputs([*left.values(), *right.values()])), stated)
+    left_out = _with_left_out(here, {name: right[name] for side in (origins[1], ends[1]) for name in side})
+    return Domain(here, both, left_out, frozenset(dims_of_inputs([*left.values(), *right.values()])), stated)
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,9 @@ class Domain:
         What the model before demands of the sizes.
     both : Facts
         What both models demand.
+    left_out : Facts
+        What the model before demands, and what the model after demands beyond the standard.  What the standard demands
+        for the model after is not in it: that would take the place of an equal demand that leaves out sizes.
     dims : set of str
         The dims of the inputs.
     stated : tuple of relations
@@ -79,6 +83,7 @@ class Domain:
 
     before: Facts
     both: Facts
+    left_out: Facts
     dims: frozenset[str]
     stated: tuple[Any, ...]
 
@@ -90,7 +95,7 @@ class Domain:
     @cached_property
     def assumed(self) -> tuple[Any, ...]:
         """What leaves out more sizes, because a model states them or the reader has no meaning for others."""
-        return (*self.stated, *self._relations(self.both, left_out=True))
+        return (*self.stated, *self._relations(self.left_out, left_out=True))
 
     @property
     def data(self) -> dict[str, list[str]]:
@@ -131,13 +136,22 @@ def demanded_beyond(here: Facts, after: Mapping[str, Tensor]) -> tuple[list[Requ
 
     The second value is the system of facts that knows the symbols of these requirements.
 
-    A system of facts states each requirement with the symbols that its equalities leave.  So what a value demands
-    beyond the standard counts for the others only where the equalities that it comes with are implied.
-
     Raises
     ------
     ShapeError
         ``infeasible`` if no sizes meet both.
+    """
+    known = _with_left_out(here, after)
+    count = len(known.requirements)
+    known.merge(facts_of(after))
+    return [r for r in known.requirements[count:] if r.kind != LEFT_OUT], known
+
+
+def _with_left_out(here: Facts, after: Mapping[str, Tensor]) -> Facts:
+    """Return the facts *here*, and what the values *after* demand beyond the standard.
+
+    A system of facts states each requirement with the symbols that its equalities leave.  So what a value demands
+    beyond the standard counts for the others only where the equalities that it comes with are implied.
     """
     known = here.fork()
     waiting = {id(t.facts): (t.facts, *_beyond(t.facts)) for t in after.values()}
@@ -145,9 +159,7 @@ def demanded_beyond(here: Facts, after: Mapping[str, Tensor]) -> tuple[list[Requ
         for facts, beyond, _ in map(waiting.pop, sound):
             if beyond:
                 known.merge(part_of(facts, beyond))
-    count = len(known.requirements)
-    known.merge(facts_of(after))
-    return [r for r in known.requirements[count:] if r.kind != LEFT_OUT], known
+    return known
 
 
 def _beyond(facts: Facts) -> tuple[list[Requirement], list[Requirement]]:

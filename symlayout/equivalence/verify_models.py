@@ -250,7 +250,7 @@ def _refused(
     proofs = {name: Proof(left[name], right[name], here, Verdict.REFUTED, w) for name, w in shown.items()}
     dims = frozenset(name for t in inputs.before.values() for name in t.facts.dims)
     witness = _witness_inside(proofs, left, right, inputs, _partial_of(left, outputs).values(), replay)
-    return Verification(proofs, (), witness, domain=Domain(here, here, dims, joint.stated), ends=inputs.ends)
+    return Verification(proofs, (), witness, domain=Domain(here, here, here, dims, joint.stated), ends=inputs.ends)
 
 
 def _partial_of(side: Mapping[str, Tensor], outputs: Container[str]) -> dict[str, Tensor]:
@@ -476,14 +476,22 @@ def _witness_inside(
 ) -> ModelWitness | None:
     """Return the first witness of *proofs* at which the model before is valid; None if there is none.
 
-    Where a value before has no meaning here, it may be refused.  Then a witness counts if a runtime shows it.  A proof
-    with a witness that does not count becomes UNKNOWN.
+    Where a value before has no meaning here, it may be refused.  Then a witness counts if a runtime shows it.  One of
+    infinities or NaN, which functions reach on different ways, does not count where a runtime computes the same.  A
+    proof with a witness that does not count becomes UNKNOWN.
     """
     witnesses = {n: p.witness for n, p in proofs.items() if p.witness is not None}
     drawn = (_model_witness(w, n, left[n], right[n], inputs, reading) for n, w in witnesses.items())
-    shown = [w for w in drawn if w is not None]
-    if any(t.body is not None and t.body.function is None for t in reading):
-        shown = [w for w in shown if replay is not None and replay.shows((w.inputs, w.inputs_after), w.output)]
+    meaningless = any(t.body is not None and t.body.function is None for t in reading)
+
+    def counts(w: ModelWitness) -> bool:
+        first = witnesses[w.output]
+        if not meaningless and (first.is_finite or first.is_special):
+            return True
+        differ = None if replay is None else replay.differ((w.inputs, w.inputs_after), w.output)
+        return bool(differ) if meaningless else differ is not False
+
+    shown = [w for w in drawn if w is not None and counts(w)]
     for name in witnesses.keys() - {w.output for w in shown}:
         doubt = "the model before is valid where they differ"
         proofs[name] = Proof(left[name], right[name], proofs[name].facts, Verdict.UNKNOWN, None, doubt)

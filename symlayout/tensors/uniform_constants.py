@@ -38,7 +38,7 @@ def everywhere(views: Sequence[Tensor]) -> Any:
 
 def _constant(view: Tensor) -> Any:
     while view.declared is not None:
-        if len(view.declared.cases) > 1 or view.declared.cases[0].fill is not None:
+        if len(view.declared.cases) != 1 or view.declared.cases[0].fill is not None:
             return None
         view = view.inputs[view.declared.cases[0].source]
     return None if view.values is None else uniform(view.values)

@@ -298,9 +298,14 @@ def _second(pair: Pair, point: Point, loose: bool, first: str, a: Ran, b: Ran) -
     return "wrong", f"{text}; the reference evaluator: {how}, {_both(x, y)}"
 
 
+def _is_minus_0(a: Array) -> Array:
+    return np.asarray((a == 0) & np.signbit(a))
+
+
 _DEPARTS: dict[str, tuple[str, Callable[[Array], Array], float]] = {
     "MaxPool": ("NaN, of which onnxruntime's kernels of MaxPool differ", np.isnan, 1.0),
-    "Where": ("-0.0, of which onnxruntime's Where makes 0.0", lambda a: (a == 0) & np.signbit(a), 0.0),
+    "AveragePool": ("-0.0, of which one of onnxruntime's kernels of AveragePool makes 0.0", _is_minus_0, 0.0),
+    "Where": ("-0.0, of which onnxruntime's Where makes 0.0", _is_minus_0, 0.0),
 }  # what departs, at which elements, and what stands in their place
 
 

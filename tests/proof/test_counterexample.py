@@ -191,3 +191,12 @@ def test_a_difference_of_infinities_only_is_a_witness() -> None:
     proof = sl.prove_equal(sl.onnx.div(x, zero), sl.onnx.neg(sl.onnx.div(x, zero)))
     assert proof.witness is not None
     assert not proof.witness.is_finite
+
+
+@pytest.mark.parametrize("by", [0.0, -0.0])
+def test_a_pad_times_infinity_is_no_witness(by: float) -> None:
+    """Between the elements of a transposed convolution there are zeros, which runtimes do not multiply."""
+    x, w = (sl.tensor(text, name=name, dtype=np.float32) for text, name in (("1, 1, N", "x"), ("1, 1, 1", "w")))
+    given = {"dilations": [2], "pads": [1, 1], "strides": [3]}
+    sides = [sl.op("onnx:ConvTranspose")(x, k, **given) for k in (w, sl.onnx.div(w, np.float32(by)))]
+    assert sl.prove_equal(*sides, budget=30).verdict is sl.Verdict.UNKNOWN

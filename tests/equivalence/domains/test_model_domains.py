@@ -141,6 +141,21 @@ def test_a_demand_of_the_reader_alone_is_said_and_refuses_nothing(file: Files) -
     assert "nothing is said of sizes without C >= 1" in found.explain()
 
 
+def test_sizes_that_the_reader_leaves_out_are_said_where_the_model_after_refuses_them(file: Files) -> None:
+    """One demand took the place of the other one, as both are the same relation."""
+    target = [
+        node("Shape", "z", "m", start=1, end=2),
+        node("Constant", "", "rest", value_ints=[-1]),
+        node("Concat", "m, rest", "target", axis=0),
+        node("Reshape", "x, target", "y"),
+    ]
+    refusing = [node("Constant", "", "first", value_int=0), node("Gather", "z, first", "g", axis=1), *target]
+    for before, after in ((target, refusing), (refusing, target)):
+        found = sl.verify(file(before), file(after))
+        assert found.verdict is PROVED
+        assert "M >= 1" in {str(r) for r in (*found.assumed, *found.requires)}
+
+
 def test_one_name_for_two_dims_is_said(file: Files) -> None:
     """The reader takes one name for one dim; what the model after does with others is not known."""
     unused = [node("Add", "x, z", "s"), *RELU]
