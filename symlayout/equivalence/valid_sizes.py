@@ -104,7 +104,7 @@ class Domain:
 
     def _relations(self, facts: Facts, *, left_out: bool) -> tuple[Any, ...]:
         found = (sympy_bridge.to_relation(r, facts) for r in requirements(facts) if (r.kind == LEFT_OUT) is left_out)
-        return tuple(r for r in found if {s.name for s in r.free_symbols} <= self.dims)
+        return tuple(r for r in found if left_out or {s.name for s in r.free_symbols} <= self.dims)
 
 
 @dataclass(frozen=True, slots=True)

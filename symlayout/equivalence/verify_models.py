@@ -493,7 +493,8 @@ def _witness_inside(
 
     shown = [w for w in drawn if w is not None and counts(w)]
     for name in witnesses.keys() - {w.output for w in shown}:
-        doubt = "the model before is valid where they differ"
+        known = meaningless or witnesses[name].is_finite
+        doubt = f"{'the model before is valid' if known else 'a runtime shows other values'} where they differ"
         proofs[name] = Proof(left[name], right[name], proofs[name].facts, Verdict.UNKNOWN, None, doubt)
     return next(iter(shown), None)
 

@@ -39,3 +39,8 @@ def test_inputs_pads_and_constants_that_vary_have_none() -> None:
     assert everywhere([sl.tensor("N", "float32")]) is None
     assert everywhere([number([3, 4])]) is None
     assert everywhere([sl.pad(number([3, 3]), 1)]) is None
+
+
+def test_nothing_that_is_reflected_has_no_element() -> None:
+    nothing = sl.constant(np.zeros(0, np.float32))
+    assert everywhere([sl.pad(nothing, [(0, 0)], mode="reflect", bounded=True)]) is None

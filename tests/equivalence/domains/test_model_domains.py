@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-from onnx import NodeProto, TensorProto, helper
+from onnx import NodeProto, TensorProto, helper, numpy_helper
 
 import symlayout as sl
 from symlayout.equivalence.verify_models import check_models
@@ -231,3 +232,29 @@ def test_a_proof_and_its_check_are_about_the_same_sizes(tmp_path: Path, inputs: 
     found = sl.verify(*paths, run=False)
     assert found.verdict is PROVED
     assert check_models(found.certificate, *paths) == ""
+
+
+def test_extents_that_depend_on_data_are_left_out_by_name(file: Files) -> None:
+    """A target of 0 rows copies an extent."""
+    rows = [node("NonZero", "x", "t"), node("Transpose", "t", "r", perm=[1, 0])]
+    again = [
+        *rows,
+        node("Constant", "", "row", value_ints=[1, -1]),
+        node("Reshape", "r, row", "flat"),
+        node("Shape", "r", "shape"),
+        node("Reshape", "flat, shape", "y"),
+    ]
+    found = sl.verify(file([*rows, node("Identity", "r", "y")]), file(again))
+    assert found.verdict is PROVED
+    assert [str(r) for r in found.assumed] != []
+
+
+def test_a_nan_that_no_runtime_computes_refutes_nothing(file: Files) -> None:
+    pytest.importorskip("onnxruntime")
+    places = np.array([-1, np.nan, 0.5, 0.5], np.float32).reshape(1, 2, 1, 2)
+    sampled = node("GridSample", "x, grid", "y", padding_mode="reflection")
+    paths = [
+        file([sampled], x=("N", "C", "H", "W"), constants=[numpy_helper.from_array(grid, "grid")])
+        for grid in (places, np.nan_to_num(places))
+    ]
+    assert sl.verify(*paths).verdict is UNKNOWN
