@@ -69,6 +69,8 @@ if TYPE_CHECKING:
     from symlayout.layouts.access import bank_conflicts, coalescing
     from symlayout.layouts.answers import Answer
     from symlayout.layouts.find_swizzle import BestSwizzle, choose_swizzle, find_swizzle
+    from symlayout.layouts.linear.linear_layout import LinearLayout
+    from symlayout.layouts.linear.read_linear_layout import linear_layout
     from symlayout.layouts.shapes.basis import E
     from symlayout.layouts.shapes.compare_shapes import compatible, congruent, weakly_compatible, weakly_congruent
     from symlayout.layouts.shapes.coordinates import crd2crd, crd2idx, idx2crd
@@ -123,6 +125,8 @@ _LATER = {  # imported when first asked for, by the room and the module
     **dict.fromkeys(("bank_conflicts", "coalescing"), "layouts.access"),
     "Answer": "layouts.answers",
     **dict.fromkeys(("BestSwizzle", "choose_swizzle", "find_swizzle"), "layouts.find_swizzle"),
+    "LinearLayout": "layouts.linear.linear_layout",
+    "linear_layout": "layouts.linear.read_linear_layout",
     "vector_width": "layouts.vector_width",
     **dict.fromkeys(("ComposedLayout", "Swizzle", "swizzle"), "layouts.swizzle"),
     **dict.fromkeys(("Adjoint", "adjoint"), "maps.adjoint_map"),
@@ -163,6 +167,7 @@ __all__ = [
     "Kernel",
     "Layout",
     "Limits",
+    "LinearLayout",
     "MissingFileError",
     "ModelWitness",
     "OptimizeReport",
@@ -224,6 +229,7 @@ __all__ = [
     "is_surjective",
     "layout",
     "limits",
+    "linear_layout",
     "load",
     "make_identity_layout",
     "make_layout",
@@ -280,7 +286,7 @@ _REGISTERED = {  # functions of the facade, by the room, the module and the func
     "proved_inverse": "inverses.find_inverse proved_inverse",
     "picture": "show.picture picture",
     "picture_of_tensor": "show.picture of_tensor",
-    "as_tensors": "layouts.swizzle as_tensors",
+    "as_tensors": "layouts.linear.read_linear_layout as_tensors",
     "composed_layout": "layouts.swizzle read_composed",
     "any_rank_tensor": "any_rank.any_rank_input any_rank_tensor",
     "prove_any_rank": "any_rank.prove_all_ranks prove_all_ranks",

@@ -7,14 +7,18 @@ The package's ``__init__`` registers the functions that compute it.  So no room 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     from symlayout.inverses.find_inverse import Inverse as Inverse
-    from symlayout.layouts.strided_layout import Layout as Layout
+    from symlayout.layouts.linear.linear_layout import LinearLayout
+    from symlayout.layouts.strided_layout import Layout
+    from symlayout.layouts.swizzle import ComposedLayout
     from symlayout.maps.composed_map import IndexMap as IndexMap
     from symlayout.show.picture import Picture as Picture
     from symlayout.tensors.chain import Tensor
+
+    AnyLayout: TypeAlias = Layout | ComposedLayout | LinearLayout
 
 registered: dict[str, Callable[..., Any]] = {}
 """What computes each function of this module, by its name."""

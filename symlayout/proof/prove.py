@@ -27,14 +27,14 @@ from symlayout.tensors.element_types import type_name
 from symlayout.tensors.requirements import implies, requirements
 
 if TYPE_CHECKING:
-    from symlayout.facade import Layout
+    from symlayout.facade import AnyLayout
 
 __all__ = ["Proof", "Verdict", "Witness", "prove_equal"]
 
 
 def prove_equal(
-    left: Tensor | Layout,
-    right: Tensor | Layout,
+    left: Tensor | AnyLayout,
+    right: Tensor | AnyLayout,
     *,
     budget: int = DEFAULT_BUDGET,
     judge: str | None = None,
@@ -50,7 +50,7 @@ def prove_equal(
 
     Parameters
     ----------
-    left, right : Tensor or Layout
+    left, right : Tensor, Layout, ComposedLayout or LinearLayout
         The two sides.  Leaves with the same name are the same input.  Two layouts are compared as functions from
         coordinates to offsets.  Two tensors of any rank are compared for all ranks.
     budget : int
@@ -104,7 +104,7 @@ def prove_equal(
     """
     if isinstance(left, Applicable) or isinstance(right, Applicable):
         check_laws(laws)
-        return facade.prove_any_rank(left, right, budget, time_limit)  # type: ignore[no-any-return]
+        return facade.prove_any_rank(left, right, budget, time_limit)
     sides: tuple[Any, Any] = (left, right) if isinstance(left, Tensor) else facade.as_tensors(left, right)
 
     def decided() -> Proof:

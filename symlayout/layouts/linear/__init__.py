@@ -1,0 +1,1 @@
+"""Linear layouts over the field of two elements, as Triton has them."""

@@ -1,0 +1,138 @@
+"""Read linear layouts: from bases, and from layouts of sizes and strides under a swizzle."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from symlayout.errors import FormatError, ShapeError, shown
+from symlayout.language import sympy_bridge
+from symlayout.layouts.linear.linear_layout import Basis, LinearLayout
+from symlayout.layouts.nested import Nest
+from symlayout.layouts.strided_layout import Layout, layout
+from symlayout.layouts.swizzle import ComposedLayout, Swizzle
+from symlayout.layouts.swizzle import as_tensors as layouts_as_tensors
+from symlayout.tensors.declaration import as_list, is_list
+from symlayout.tensors.input_tensor import tensor
+
+
+def linear_layout(bases: Any, outs: Any = None, *, ins: Sequence[str] | None = None) -> LinearLayout:
+    """Return a linear layout, from its bases, or from a layout, a swizzle, or their text.
+
+    Parameters
+    ----------
+    bases : mapping, Layout, ComposedLayout, Swizzle or str
+        For each in dim the values at 1, 2, 4, ...: an int, or a tuple with an int for each out dim.  A layout has sizes
+        that are powers of two, an in dim for each mode, and one out dim.
+    outs : str, sequence of str, or mapping of str to int, optional
+        The out dims, or their sizes; a size that is not given is the least power of two above all bases.  By default
+        ``dim0``, ``dim1``, ...; ``offset`` for a layout.
+    ins : sequence of str, optional
+        The in dims of a layout; by default ``i0``, ``i1``, ...
+
+    Raises
+    ------
+    ShapeError
+        ``no_layout`` if a layout is not linear over bits: a size is a dim or no power of two, a sum has a carry, or
+        there is an offset before the swizzle.  ``infeasible`` or ``length_mismatch`` if the bases do not fit the out
+        dims.
+    FormatError
+        The bases are none.
+
+    References
+    ----------
+    Triton: https://github.com/triton-lang/triton/blob/main/include/triton/Tools/LinearLayout.h
+
+    Examples
+    --------
+    >>> linear_layout({"lane": [(0, 1), (1, 1)]}, ["row", "column"])
+    linear_layout({'lane': [[0, 1], [1, 1]]}, {'row': 2, 'column': 2})
+    >>> linear_layout("S<1,0,2> o 0 o (4,2):(1,4)", ins=("row", "column"))
+    linear_layout({'row': [1, 2], 'column': [5]}, {'offset': 8})
+    """
+    if not isinstance(bases, Mapping):
+        return _of_layout(bases, "offset" if outs is None else outs, ins)
+    if ins is not None:
+        raise FormatError("in dims are named by the bases")
+    vectors = {str(name): [_vector(value) for value in _items(values)] for name, values in bases.items()}
+    if outs is None:
+        width = next((len(v) for e in vectors.values() for v in e), 1)
+        outs = [f"dim{k}" for k in range(width)]
+    outs = [outs] if isinstance(outs, str) else outs
+    if isinstance(outs, Mapping):
+        sizes = {str(name): _integer(size) for name, size in outs.items()}
+    else:
+        every = [v for e in vectors.values() for v in e]
+        sizes = {
+            str(name): 1 << max((v[k] for v in every if k < len(v)), default=0).bit_length()
+            for k, name in enumerate(outs)
+        }
+        if len(sizes) != len(outs):
+            raise FormatError(f"{shown(outs)} are not different names")
+    return LinearLayout(vectors, sizes)
+
+
+def _vector(value: Any) -> Basis:
+    return tuple(map(_integer, as_list(value)))
+
+
+def _items(values: Any) -> list[Any]:
+    if not is_list(values):
+        raise FormatError(f"{shown(values)} is no list of bases")
+    return as_list(values)
+
+
+def _integer(value: Any) -> int:
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise FormatError(f"{shown(value)} is not an integer")
+    return int(value.__index__())
+
+
+def _of_layout(value: Any, outs: Any, ins: Sequence[str] | None) -> LinearLayout:
+    found = value if isinstance(value, (Layout, ComposedLayout, Swizzle)) else layout(value)
+    if isinstance(found, Swizzle):
+        found = found.composition(layout((found.size,)))
+    if isinstance(found, ComposedLayout) and found.offset != 0:
+        raise ShapeError(f"{found} has an offset before the swizzle, so that 0 is not at 0", "no_layout")
+    swizzle, inner = (found.swizzle, found.layout) if isinstance(found, ComposedLayout) else (Swizzle(0, 0, 0), found)
+    names = [f"i{k}" for k in range(inner.rank)] if ins is None else list(ins)
+    if len(names) != inner.rank or len(set(names)) != inner.rank:
+        raise ShapeError(f"{shown(names)} are not {inner.rank} different names, one for each mode", "rank")
+    bases: dict[str, list[int]] = {}
+    used = 0
+    for name, part in zip(names, inner.nest.parts(), strict=True):
+        bases[name] = _bases(part, inner)
+        for value in bases[name]:
+            if used & value:
+                raise ShapeError(f"{inner} is not linear over bits: sums of its strides have carries", "no_layout")
+            used |= value
+    return linear_layout({name: [swizzle(value) for value in values] for name, values in bases.items()}, outs)
+
+
+def _bases(part: Nest, inner: Layout) -> list[int]:
+    """Return the offsets at 1, 2, 4, ... of one mode of a layout."""
+    found: list[int] = []
+    for size, stride in part.modes():
+        if not isinstance(size, int) or size & (size - 1):
+            raise ShapeError(f"a size of {inner} is no power of two", "no_layout")
+        if size == 1:
+            continue
+        if not isinstance(stride, int) or stride < 0:
+            raise ShapeError(f"a stride of {inner} is not a number that is at least 0", "no_layout")
+        found += [stride << k for k in range(size.bit_length() - 1)]
+    return found
+
+
+def as_tensors(left: Any, right: Any) -> tuple[Any, Any]:
+    """Return two layouts of any kind as tensors that read one memory; return anything else as it is."""
+    sides = (left, right)
+    if not any(isinstance(e, LinearLayout) for e in sides):
+        return layouts_as_tensors(left, right)
+    if not all(isinstance(e, (Layout, ComposedLayout, LinearLayout)) for e in sides):
+        return left, right
+    ranks = {len(e.out_dims) if isinstance(e, LinearLayout) else 1 for e in sides}
+    if len(ranks) != 1:
+        raise ShapeError(f"{left} and {right} do not have as many values", "rank")
+    names = ("memory",) if ranks == {1} else tuple(f"memory{k}" for k in range(*ranks))
+    memory = tensor(tuple(map(sympy_bridge.dim, names)), name="memory")
+    return left.view(memory), right.view(memory)
