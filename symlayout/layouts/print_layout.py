@@ -270,7 +270,7 @@ Int<4>{})));
         return index_lambda(names, [found])
 
     def to_sympy(self, indices: Sequence[str] | None = None) -> Any:
-        """Return the offset of a coordinate as a SymPy Lambda.
+        """Return the offset of a coordinate as a SymPy Lambda; the exclusive or of a swizzle is `symlayout.xor`.
 
         Parameters
         ----------
@@ -280,8 +280,7 @@ Int<4>{})));
         Raises
         ------
         FormatError
-            A name is not an identifier or not free; SymPy has no exclusive or of integers, for a layout under a
-            swizzle.
+            A name is not an identifier, or is not free.
         ShapeError
             ``rank`` if there is not one index for each mode.
 
@@ -290,13 +289,20 @@ Int<4>{})));
         >>> import symlayout as sl
         >>> sl.layout("(M,(4,N)):(4*N,(N,1))").to_sympy()
         Lambda((i0, i1), 4*N*i0 + N*(Mod(i1, 4)) + floor(i1/4))
+        >>> sl.layout("S<1,0,3> o 0 o (8,8):(8,1)").to_sympy()
+        Lambda((i0, i1), xor(8*i0 + i1, Mod(i0 + floor(i1/8), 2)))
         """
         printed = self._printed()
         names = _modes_named(printed, indices)
-        if printed.swizzle is not None and printed.swizzle[0]:
-            raise FormatError(f"{self} is under a swizzle, and SymPy has no exclusive or of integers")
         facts, offset = _offset(printed, names)
-        return sympy_bridge.function_of(names, offset, facts)
+        f = sympy_bridge.function_of(names, offset, facts)
+        if printed.swizzle is None or not printed.swizzle[0]:
+            return f
+        from symlayout.language.index_expressions import IndexExpression  # imports SymPy
+
+        bits, base, shift = printed.swizzle
+        n = IndexExpression(f.expr)
+        return f.func(f.variables, (n ^ n // 2 ** (base + max(0, shift)) % 2**bits * 2 ** (base + max(0, -shift))).e)
 
 
 def _checked(name: str) -> str:
