@@ -94,3 +94,18 @@ def kind(x: Array) -> Array:
     """
     special = np.isnan(x) * 1 + np.isinf(x) * 2 + (x == 0) * 4
     return np.asarray(special + np.where((special > 1) & np.signbit(x), 8, 0))
+
+
+def are_other_kinds(a: Array, b: Array) -> Array:
+    """Return where one of two is an infinity or NaN that the other is not, or both are zeros of unlike signs."""
+    kinds = [kind(t.astype(np.float64)) for t in (a, b)]
+    is_rounding = (np.minimum(*kinds) == 0) & np.isfinite(a.astype(np.float64)) & np.isfinite(b.astype(np.float64))
+    return np.asarray((kinds[0] != kinds[1]) & ~is_rounding)
+
+
+def where_finite(a: Array) -> Array:
+    """Return which elements are neither infinite nor NaN; types of ml_dtypes are V."""
+    if a.dtype.kind in "fc":
+        return np.isfinite(a)
+    is_float = a.dtype.kind == "V" and a.dtype.names is None
+    return np.isfinite(a.astype(np.float64)) if is_float else np.ones(a.shape, bool)

@@ -18,7 +18,7 @@ import numpy as np
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent, evaluate, product, symbol
 from symlayout.algebra.search.enumerate_sizes import sizes
-from symlayout.compute.fixed_kinds import OPEN, ROUNDED, is_open, kind
+from symlayout.compute.fixed_kinds import OPEN, ROUNDED, are_other_kinds, is_open, where_finite
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.language import sympy_bridge
 from symlayout.maps.compose_chain import output_digits
@@ -361,7 +361,7 @@ def _specially_apart(
         made.append((np.broadcast_to(found[id(left)], shape), np.broadcast_to(found[id(right)], shape)))
         if any(open_) or not all(_is_float(t.dtype) for t in made[-1]):
             return None
-    places = np.flatnonzero(np.logical_and.reduce([_are_other_kinds(*pair) for pair in made]))
+    places = np.flatnonzero(np.logical_and.reduce([are_other_kinds(*pair) for pair in made]))
     if not places.size:
         return None
     coord = tuple(int(c) for c in np.unravel_index(places[0], shape))
@@ -375,29 +375,15 @@ def _has_lost_products(sides: Sequence[Tensor], arrays: Mapping[str, Array]) -> 
 
     def seen(body: Body, operands: Sequence[Array], _: Array) -> None:
         if body.sums_products:
-            found.extend(bool(np.any((a == 0) & ~_where_finite(b))) for a, b in permutations(operands, 2))
+            found.extend(bool(np.any((a == 0) & ~where_finite(b))) for a, b in permutations(operands, 2))
 
     evaluated(sides, arrays, seen=seen)
     return any(found)
 
 
-def _are_other_kinds(a: Array, b: Array) -> Array:
-    """Return where one of two is an infinity or NaN that the other is not, or both are zeros of unlike signs."""
-    kinds = [kind(t.astype(np.float64)) for t in (a, b)]
-    is_rounding = (np.minimum(*kinds) == 0) & np.isfinite(a.astype(np.float64)) & np.isfinite(b.astype(np.float64))
-    return np.asarray((kinds[0] != kinds[1]) & ~is_rounding)
-
-
 def _is_infinite(value: Any) -> bool:
     """Return whether a number is an infinity or NaN."""
     return isinstance(value, float | complex) and not cmath.isfinite(value)
-
-
-def _where_finite(t: Array) -> Array:
-    """Return which elements are neither infinite nor NaN."""
-    if t.dtype.kind == "c":
-        return np.isfinite(t)
-    return np.isfinite(t.astype(np.float64)) if _is_float(t.dtype) else np.ones(t.shape, bool)
 
 
 def _is_float(dtype: np.dtype[Any]) -> bool:
@@ -447,7 +433,7 @@ def difference_of(a: Array, b: Array, again: Callable[[], Array | None]) -> Arra
         return None
     plain = np.flatnonzero(differs & ~_near(a, b, _PLAIN))
     places = plain if plain.size else apart
-    finite = places[_where_finite(a.flat[places]) & _where_finite(b.flat[places])]
+    finite = places[where_finite(a.flat[places]) & where_finite(b.flat[places])]
     coord = tuple(int(c) for c in np.unravel_index((finite if finite.size else places)[0], a.shape))
     return ArrayDifference(coord, a[coord].item(), b[coord].item(), is_plain=bool(plain.size))
 
