@@ -60,9 +60,14 @@ def _has_no_odd_layer(one: OneNode, text: str) -> bool:
     return one.op in _LAYERS and said
 
 
-def _has_empty_axis(text: str) -> bool:
+def _leaves_empty_axes(one: OneNode, text: str) -> bool:
+    """Return whether an axis is empty, and there is an axis that a Pad leaves as it is."""
     given = re.search(r"at {(.*?)}", text)
-    return given is not None and re.search(r": 0\b", given[1]) is not None
+    pads, data = one.inputs[1], one.inputs[0]
+    if given is None or pads is None or data is None or re.search(r": 0\b", given[1]) is None:
+        return False
+    ends = pads.reshape(2, -1)
+    return ends.shape[1] < data.ndim or bool((ends <= 0).all(0).any())
 
 
 def _is_op(op: str, part: str = "") -> Callable[[OneNode, str], bool]:
@@ -80,7 +85,7 @@ EXCEPTIONS: dict[str, tuple[str, Callable[[OneNode, str], bool]]] = {
     "onnxruntime has modes of Resize in version 10 that the standard does not have": (
         "narrow", lambda one, text: one.op == "Resize" and one.opset == 10 and "mode is" in text),
     "onnxruntime has no mode wrap where another axis is empty": (
-        "wide", lambda one, text: _is_op("Pad", "Unexpected mode of 3")(one, text) and _has_empty_axis(text)),
+        "wide", lambda one, text: _is_op("Pad", "Unexpected mode of 3")(one, text) and _leaves_empty_axes(one, text)),
     "onnxruntime broadcasts within functions, reads the first of what is too long, and turns odd heads": (
         "narrow", _stretches),
     "onnxruntime has the attribute saturate for the narrowest floats only": ("wide", _is_op("Cast", "saturate")),
