@@ -82,8 +82,8 @@ def _floor_by_rule(facts: Facts, e: Extent, k: Extent) -> Division:
         if (least := facts.derive(below)) is not None and (most := facts.derive(k - 1 - below)) is not None:
             return Division(whole + quotient, least, most)
     # k = g*m where g divides a term: floor(rest/(g*m)) = floor(floor(rest/g)/m)
-    if (factors := _factors(facts, rest, k)) is not None:
-        return _by_factors(facts, whole, rest, *factors)
+    if (factors := _factors(facts, rest, k)) and (found := _by_factors(facts, whole, rest, *factors)) is not None:
+        return found
     # floor(max(a, b)/k) = max(floor(a/k), floor(b/k)), but not for a maximum of k, which comes into rest again
     if (
         not names_of(e).isdisjoint(facts.definitions)
@@ -107,9 +107,14 @@ def _floor_by_rule(facts: Facts, e: Extent, k: Extent) -> Division:
     return Division(whole + facts.add_floor(rest, k))
 
 
-def _by_factors(facts: Facts, whole: Extent, rest: Extent, g: Extent, m: Extent) -> Division:
-    """Return ``whole + floor(rest/(g*m))``, which is ``whole + floor(floor(rest/g)/m)``."""
+def _by_factors(facts: Facts, whole: Extent, rest: Extent, g: Extent, m: Extent) -> Division | None:
+    """Return ``whole + floor(rest/(g*m))``, which is ``whole + floor(floor(rest/g)/m)``.
+
+    None if `_of_floor` would lead back: a fact says ``floor(rest/g)`` by a floor that was made of the same division.
+    """
     part = _floor(facts, rest, g)
+    if _is_of(facts, part.quotient, rest, g):
+        return None
     last = _floor(facts, part.quotient, m)
     part_below, part_above = part.ends(rest, g)
     last_below, last_above = last.ends(part.quotient, m)
@@ -118,6 +123,15 @@ def _by_factors(facts: Facts, whole: Extent, rest: Extent, g: Extent, m: Extent)
     below = Derivation(rest - k * q, ((1, part_below), (size, last_below)))  # (rest - g*p) + g*(p - m*q)
     above = Derivation(k * q + k - 1 - rest, ((1, part_above), (size, last_above)))
     return Division(whole + q, below, above)
+
+
+def _is_of(facts: Facts, e: Extent, n: Extent, d: Extent) -> bool:
+    """Return whether *e* is the symbol of a floor ``floor(t/d)``, plus *c*, where ``t + c*d`` is *n*."""
+    name = next(iter(names), "") if len(names := names_of(e) & facts.floors.keys()) == 1 else ""
+    if not name or not isinstance(c := e - symbol(name), int):
+        return False
+    top, bottom = facts.floors[name]
+    return bool(facts.reduce(bottom) == d and facts.reduce(top + c * bottom) == n)
 
 
 def _of_floor(facts: Facts, whole: Extent, name: str, c: Extent, k: Extent) -> Division:

@@ -208,6 +208,8 @@ def _demand(x: Operand, r: Relation) -> None:
     if r.sign == "==" and (pair := sympy_bridge.remainder_of(left)) is not None:
         value, modulus = (_extent(x, e) for e in pair)
         residue = _extent(x, right)
+        if isinstance(modulus, int) and modulus < 0:  # e % -m is -(-e % m)
+            value, modulus, residue = -value, -modulus, -residue
         x.require(modulus - 1, "infeasible", "the modulus {} is not positive", modulus)
         x.require(residue, "infeasible", "a remainder is never {}", residue)
         x.require(modulus - 1 - residue, "infeasible", "a remainder modulo {} is never {}", modulus, residue)

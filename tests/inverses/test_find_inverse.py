@@ -33,6 +33,11 @@ def leaf(*shape: Any) -> sl.Tensor:
 CASES: dict[str, tuple[sl.Tensor, str, dict[Any, tuple[int, ...]]]] = {
     "transpose": (sl.transpose(leaf(N, C, H), [2, 0, 1]), "both", {N: (0, 1, 2), C: (1, 3), H: (2,)}),
     "flip": (sl.flip(leaf(N, H), 1), "both", {N: (1, 2), H: (0, 1, 3)}),
+    "a floor that a fact names again": (
+        sl.roll(sl.tile(sl.pad(leaf(N, W), [(0, 0), (1, 1)]), [1, 3]), -2, 1),
+        "left",
+        {N: (1, 2), W: (0, 1, 3)},
+    ),
     "pad": (sl.pad(leaf(N, H), [[0, 0], [P, 1]]), "left", {N: (1, 2), H: (0, 1, 2), P: (0, 2)}),
     "crop": (sl.pad(leaf(H), [[-1, -2]]), "right", {H: (3, 4, 6)}),
     "reshape": (sl.reshape(leaf(N, H, 4), [N, 4 * H]), "both", {N: (1, 2), H: (0, 1, 3)}),

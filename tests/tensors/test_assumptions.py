@@ -130,6 +130,15 @@ def test_a_contradiction_is_an_error_at_once_that_shows_the_conflict(relations: 
     assert str(caught.value).startswith(f"the assumption {relations[-1]} fails: ")
 
 
+def test_a_remainder_of_a_negative_divisor_is_one_of_the_negated_number() -> None:
+    y = assume(X, "(H + 1) % -2 == 0", "W % -4 == -1")
+    assert [str(r) for r in y.requires] == [str(r) for r in assume(X, "(H + 1) % 2 == 0", "(W + 1) % 4 == 0").requires]
+    for relation in ("H % -2 == 1", "H % -2 == -2"):
+        with pytest.raises(sl.ShapeError) as caught:
+            assume(X, relation)
+        assert caught.value.kind == "infeasible"
+
+
 def test_a_contradiction_names_what_it_contradicts() -> None:
     with pytest.raises(sl.ShapeError) as caught:
         assume(X, "H % 2 == 0", "(H + 1) % 2 == 0")

@@ -94,6 +94,7 @@ def refusal_of_computed(certificate: Any, left: Mapping[str, Tensor], right: Map
         text.end(left, right)
         if dumps(text.data) != dumps(certificate["text"]):
             return "the values and what they read are others"
+        check_pairs(certificate)
         if "point" in certificate:
             views = [view for pair in certificate["pairs"] for view in pair["views"]]
             _check_point(certificate, [*views, *certificate["outputs"].values()])

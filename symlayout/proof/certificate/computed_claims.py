@@ -228,10 +228,10 @@ def why_no_pair(why: Pair, order: tuple[int, ...], laws: Sequence[str], facts: F
         return "the order is no permutation"
     if why.swapped and not (a.body.symmetric and len(a.inputs) == 2):
         return "the operands do not change places"
-    if way.keeps:
-        return ""
     one = b if way.back else a
-    axes = list(range(one.inputs[0].rank - one.batch))
+    axes = list(range(one.inputs[0].rank - one.batch)) if one.inputs else []
+    if way.keeps:
+        return "" if list(way.order) == axes else "the axes of the box are others"
     if not turns or sorted(way.order) != axes or not set(way.reversed) <= set(axes):
         return "the terms are in an order of their own"
     ends = [0, *(last for _, last in way.groups or ())]

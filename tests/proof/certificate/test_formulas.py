@@ -85,6 +85,14 @@ def formula_of(certificate: Certificate) -> tuple[Certificate, Certificate]:
     return pair, pair["formula"]
 
 
+@pytest.mark.parametrize("function", [["formula", "()", 1], ["()", "formula"], ["formula"], ["y", "()"], "formula"])
+def test_a_pair_by_formula_names_no_other_function(function: Any) -> None:
+    left, right, certificate = certified("a fused function")
+    formula_of(certificate)[0]["function"] = function
+    assert refusal_alone(sealed(certificate))
+    assert refusal_of_chains(sealed(certificate), left, right)
+
+
 @pytest.mark.parametrize("name", CLAIMS)
 def test_a_proof_by_formula_has_a_certificate_of_these_sides_alone(name: str) -> None:
     left, right, shown = certified(name)

@@ -60,6 +60,8 @@ def check_formula(formula: Any, pair: dict[str, Any], place: str) -> None:
         raise Refused(f"{place}: its views are not those of its terms")
     if pair["swapped"] or pair["box"] != [[], None, False, []] or "bijection" in pair:
         raise Refused(f"{place}: a formula has no box")
+    if pair["function"] != ["formula", "()"]:
+        raise Refused(f"{place}: its function is no formula")
     if any(k >= len(reads) for at in formula["places"] for k, reads in zip(at, formula["reads"], strict=True)):
         raise Refused(f"{place}: its terms have no such views")
     places = [(i, j) for i, j in formula["places"]]

@@ -31,6 +31,9 @@ from symlayout.proof.certificate.checker.schema import (
 )
 
 _VALUE = "value "
+_MEMBERS = frozenset(
+    ("before", "after", "function", "order", "swapped", "box", "law", "views", "formula", "bijection", "reshaped")
+)
 
 
 def check_pairs(certificate: dict[str, Any]) -> None:
@@ -63,6 +66,8 @@ def check_pairs(certificate: dict[str, Any]) -> None:
 
 def _check_form(pair: dict[str, Any], number: int) -> None:
     place = f"pair {number}"
+    if not {*pair} <= _MEMBERS:
+        raise Refused(f"{place}: it has a member that no pair has")
     _BOX(pair["box"], place)
     row(name, name)(pair["function"], place)
     items(index)(pair["order"], place)
