@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from symlayout.compute import scalars
+from symlayout.compute.trace import larger, smaller
 from symlayout.proof.pull_functions import fills_of, moved, read_leaves
 from symlayout.tensors.apply_operation import Application
 from symlayout.tensors.chain import Tensor
@@ -23,6 +24,9 @@ _FUNCTIONS: tuple[tuple[Any, str, dict[str, Any]], ...] = (  # with their attrib
     (np.negative, "negate", {}),
     (np.multiply, "multiply", {}),
     (np.tanh, "tanh", {}),
+    (np.absolute, "absolute", {}),
+    (larger, "larger", {}),
+    (smaller, "smaller", {}),
     (scalars.divide, "divide", {}),
     (scalars.power, "power", {}),
     (scalars.reciprocal, "reciprocal", {}),
@@ -34,6 +38,7 @@ _FUNCTIONS: tuple[tuple[Any, str, dict[str, Any]], ...] = (  # with their attrib
     (scalars.sigmoid, "sigmoid", {}),
     (scalars.swish, "swish", {"alpha": 1.0}),
     (scalars.mish, "mish", {}),
+    (scalars.softsign, "softsign", {}),
     (scalars.gelu, "gelu", {"approximate": "none"}),
     (scalars.gelu, "gelu_tanh", {"approximate": "tanh"}),
 )

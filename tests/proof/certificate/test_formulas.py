@@ -7,7 +7,6 @@ import random
 from collections import Counter
 from collections.abc import Callable, Sequence
 from copy import deepcopy
-from fractions import Fraction
 from itertools import product
 from typing import Any
 
@@ -16,6 +15,7 @@ import pytest
 
 import symlayout as sl
 from symlayout.compute import scalars
+from symlayout.compute.trace import larger, smaller
 from symlayout.proof.certificate.check_computed import refusal_alone, refusal_of_chains
 from symlayout.proof.certificate.checker.formulas import OPERANDS, agreement
 from symlayout.proof.certificate.checker.real_terms import FORMULAS
@@ -65,6 +65,11 @@ CLAIMS: dict[str, tuple[Tensor, Tensor, tuple[str, ...]]] = {
     "a quotient by a number": (op("Div", X, constant(3.0)), op("Mul", X, constant(1 / 3)), ("reciprocal",)),
     "signs": (op("Mul", op("Neg", X), Y), op("Mul", op("Neg", Y), X), ()),
     "a zero": (op("Add", op("Mul", X, Y), constant(0.0)), op("Mul", Y, X), ("signed-zero",)),
+    "HardSwish by Clip": (
+        op("Mul", X, op("Clip", op("Add", op("Div", X, constant(6.0)), constant(0.5)), constant(0.0), constant(1.0))),
+        op("HardSwish", X),
+        (),
+    ),
     "moved": (
         sl.transpose(op("Mul", op("Reciprocal", op("Relu", Y)), X)),
         op("Div", sl.transpose(X), op("Relu", sl.transpose(Y))),
@@ -162,6 +167,9 @@ GELU = ["multiply", ["multiply", VIEW, ["add", ERF, number(1.0)]], number(0.5)]
 CUBE = ["multiply", ["power", VIEW, number(3.0)], number(0.044714998453855515)]
 TANH = ["tanh", ["multiply", ["add", VIEW, CUBE], number(0.7978845834732056)]]
 GELU_TANH = ["multiply", ["multiply", number(0.5), VIEW], ["add", number(1.0), TANH]]
+SIXTH = float(np.float32(1 / 6)).hex()
+RAISED = ["add", ["divide", VIEW, number(6.0)], number(0.5)]
+CLIPPED = ["smaller", ["larger", number(0.0), RAISED], number(1.0)]
 PLACES = [(0, 0), (1, 1), (2, 2)]
 
 
@@ -187,6 +195,9 @@ PLACES = [(0, 0), (1, 1), (2, 2)]
         (["multiply", VIEW, ["sigmoid", VIEW]], ["swish", (1.0).hex(), VIEW], ("", ["swish"])),
         (["swish", (2.0).hex(), VIEW], ["multiply", VIEW, ["sigmoid", ["add", VIEW, VIEW]]], ("", ["swish"])),
         (["mish", VIEW], ["multiply", ["tanh", ["softplus", VIEW]], VIEW], ("", ["mish"])),
+        (["softsign", VIEW], ["divide", VIEW, ["add", ["absolute", VIEW], number(1.0)]], ("", ["softsign"])),
+        (["hard_sigmoid", SIXTH, (0.5).hex(), VIEW], CLIPPED, ("", ["hard_sigmoid"])),
+        (["hard_swish", VIEW], ["multiply", CLIPPED, VIEW], ("", ["hard_swish"])),
         (GELU, ["gelu", VIEW], ("", ["gelu"])),
         (["gelu_tanh", VIEW], GELU_TANH, ("", ["gelu_tanh"])),
     ],
@@ -226,6 +237,9 @@ def test_what_terms_are_one(left: Any, right: Any, why: tuple[str, list[str]]) -
             ["multiply", ["multiply", ["add", VIEW, OTHER], ["add", ERF, number(1.0)]], number(0.5)],
         ),
         (["mish", VIEW], ["multiply", ["tanh", VIEW], VIEW]),
+        (["hard_swish", VIEW], ["multiply", ["larger", ["smaller", number(0.0), RAISED], number(1.0)], VIEW]),
+        (["hard_swish", VIEW], ["multiply", ["smaller", ["larger", number(0.0), RAISED], number(6.0)], VIEW]),
+        (["softsign", VIEW], ["divide", VIEW, ["add", VIEW, number(1.0)]]),
     ],
 )
 def test_what_terms_are_not_one(left: Any, right: Any) -> None:
@@ -242,19 +256,29 @@ def test_a_number_of_a_formula_is_rounded_to_the_precision_of_the_elements(bits:
 
 def test_each_formula_is_what_the_function_computes() -> None:
     x = np.linspace(-4.0, 4.0, 33)
-    functions = {**FUNCTIONS, "erf": scalars.erf, "sigmoid": scalars.sigmoid, "softplus": scalars.softplus}
+    functions = {
+        **FUNCTIONS,
+        "erf": scalars.erf,
+        "sigmoid": scalars.sigmoid,
+        "softplus": scalars.softplus,
+        "absolute": np.abs,
+    }
 
     def value(term: Any) -> Any:
         kind, *parts = term
         if kind == "hard_sigmoid":
-            return scalars.hard_sigmoid(value(parts[2]), float(parts[0]), float(parts[1]))
-        return x if kind == "x" else float(parts[0]) if kind == "real" else functions[kind](*map(value, parts))
+            return scalars.hard_sigmoid(x, *(float.fromhex(p) if isinstance(p, str) else float(p) for p in parts[:2]))
+        if kind in ("real", "number"):
+            return float(parts[0]) if kind == "real" else float.fromhex(parts[0])
+        return x if kind == "x" else functions[kind](*map(value, parts))
 
     computed = {
         "gelu": (scalars.gelu(x), ()),
         "gelu_tanh": (scalars.gelu(x, approximate="tanh"), ()),
         "hard_swish": (scalars.hard_swish(x), ()),
-        "swish": (scalars.swish(x, alpha=0.3), (Fraction(3, 10),)),
+        "hard_sigmoid": (scalars.hard_sigmoid(x, alpha=0.3, beta=0.4), ((0.3).hex(), (0.4).hex())),
+        "softsign": (scalars.softsign(x), ()),
+        "swish": (scalars.swish(x, alpha=0.3), ((0.3).hex(),)),
         "mish": (scalars.mish(x), ()),
     }
     assert computed.keys() == FORMULAS.keys()
@@ -282,6 +306,9 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "reciprocal": scalars.reciprocal,
     "power": scalars.power,
     "tanh": np.tanh,
+    "absolute": np.absolute,
+    "larger": larger,
+    "smaller": smaller,
 }
 
 

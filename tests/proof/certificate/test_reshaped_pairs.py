@@ -107,3 +107,10 @@ def test_pairs_are_not_claimed_of_values_that_a_reshape_does_not_make_equal(show
     other = heads(of_rows(sl.reshape(sl.transpose(X, (1, 0, 2)), (N, S, K))))
     assert sl.prove_equal(LEFT, other).verdict is not sl.Verdict.PROVED
     assert refusal_of_chains(shown, LEFT, other) != ""
+
+
+@pytest.mark.parametrize("shape", ["0, C", "1, C", "N, 1"])
+def test_a_batch_may_be_empty_or_have_one_row(shape: str) -> None:
+    x = sl.tensor(shape, "float32", name="x")
+    left, right = sl.transpose(op("Relu", sl.reshape(x, x.shape[::-1]))), op("Relu", x)
+    assert sl.check(sl.prove_equal(left, right).certificate, before=left, after=right)

@@ -33,6 +33,9 @@ OPERANDS = {  # how many numbers and operands each function has
     "power": (0, 2),
     "reciprocal": (0, 1),
     "scaled": (1, 1),
+    "larger": (0, 2),
+    "smaller": (0, 2),
+    "absolute": (0, 1),
     "erf": (0, 1),
     "tanh": (0, 1),
     "sigmoid": (0, 1),
@@ -41,6 +44,7 @@ OPERANDS = {  # how many numbers and operands each function has
     "hard_swish": (0, 1),
     "swish": (1, 1),
     "mish": (0, 1),
+    "softsign": (0, 1),
     "gelu": (0, 1),
     "gelu_tanh": (0, 1),
 }

@@ -16,6 +16,7 @@ from typing import Any
 
 Form = dict[tuple[int, ...], tuple[Fraction, Fraction]]  # by a product of atoms: its coefficient, and how far it is off
 _EXACT = 2**10  # a number whose numerator and denominator are below this is the number that is meant
+_SYMMETRIC = ("larger", "smaller")
 _MOST_TERMS, _MOST_POWER = 64, 4
 
 _PI = Fraction(3141592653589793238462643383279503, 10**33)
@@ -32,7 +33,7 @@ def _real(value: Fraction | int) -> tuple[str, Fraction]:
 _X = ("x",)
 _HALF = _real(Fraction(1, 2))
 _CUBE = ("multiply", _real(Fraction(44715, 10**6)), ("power", _X, _real(3)))
-FORMULAS: dict[str, Callable[..., Any]] = {  # of the numbers of the function
+FORMULAS: dict[str, Callable[..., Any]] = {  # of the numbers of the function, as texts
     "gelu": lambda: (
         "multiply", ("multiply", _HALF, _X), ("add", _real(1), ("erf", ("divide", _X, _real(_root(Fraction(2)))))),
     ),
@@ -40,8 +41,10 @@ FORMULAS: dict[str, Callable[..., Any]] = {  # of the numbers of the function
         "multiply", ("multiply", _HALF, _X),
         ("add", _real(1), ("tanh", ("multiply", _real(_root(2 / _PI)), ("add", _X, _CUBE)))),
     ),
+    "hard_sigmoid": lambda alpha, beta: ("hard_sigmoid", alpha, beta, _X),
     "hard_swish": lambda: ("multiply", _X, ("hard_sigmoid", Fraction(1, 6), Fraction(1, 2), _X)),
-    "swish": lambda alpha: ("multiply", _X, ("sigmoid", ("multiply", _real(alpha), _X))),
+    "swish": lambda alpha: ("multiply", _X, ("sigmoid", ("multiply", ("number", alpha), _X))),
+    "softsign": lambda: ("divide", _X, ("add", _real(1), ("absolute", _X))),
     "mish": lambda: ("multiply", _X, ("tanh", ("softplus", _X))),
 }  # fmt: skip
 
@@ -52,10 +55,9 @@ class _UnformedError(Exception):
 
 def are_one_formula(fused: Any, other: Any, is_operand: Callable[[Any], bool], bits: int) -> bool:
     """Return whether a term is the formula of a fused function; *is_operand* says which terms are its operand."""
-    numbers = (Fraction(float.fromhex(text)) for text in fused[1:-1])
     forms = _Forms(is_operand, bits)
     try:
-        return forms.are_near(forms.of(FORMULAS[fused[0]](*numbers)), forms.of(other))
+        return forms.are_near(forms.of(FORMULAS[fused[0]](*fused[1:-1])), forms.of(other))
     except _UnformedError:
         return False
 
@@ -91,6 +93,10 @@ class _Forms:
             return _product(operands[0], inverse) if kind == "divide" else inverse
         if kind == "power":
             return _power(*operands)
+        if kind == "hard_sigmoid":
+            slope, start, x = operands
+            above = self._atom("larger", [_sum(_product(slope, x), start), _constant(0)])
+            return self._atom("smaller", [above, _constant(1)])
         return self._atom(kind, operands)
 
     def _part(self, part: Any) -> Form:
@@ -107,7 +113,8 @@ class _Forms:
 
     def _atom(self, kind: str, operands: list[Form]) -> Form:
         for number, (name, others) in enumerate(self._atoms):
-            if name == kind and all(self.are_near(a, b) for a, b in zip(operands, others, strict=True)):
+            orders = (others, others[::-1]) if kind in _SYMMETRIC else (others,)
+            if name == kind and any(all(map(self.are_near, operands, order)) for order in orders):
                 return {(number,): (Fraction(1), Fraction(0))}
         self._atoms.append((kind, operands))
         return {(len(self._atoms) - 1,): (Fraction(1), Fraction(0))}
