@@ -142,7 +142,7 @@ class _Writer:
             The pair has no certificate.
         """
         if why.by_formula:
-            pair = self._of_one_formula(why, order)
+            pair = self._of_one_formula(why, order, depth)
         else:
             pair = self._of_one_function(why, order, depth)
             self._text.add(why)
@@ -178,7 +178,7 @@ class _Writer:
             pair["bijection"] = {"number": why.way.number, "is_one": shown}
         return pair
 
-    def _of_one_formula(self, why: Pair, order: tuple[int, ...]) -> dict[str, Any]:
+    def _of_one_formula(self, why: Pair, order: tuple[int, ...], depth: int) -> dict[str, Any]:
         """Return the pair of two values that have one formula."""
         mark, tried = self._claims.mark(), list[Any]()
         for wholes in product((self._claims.has, _never), repeat=2):
@@ -189,6 +189,9 @@ class _Writer:
             if (left, right) in tried:
                 continue
             tried.append((left, right))
+            if depth <= _DEEPEST:
+                self._add_below(product(views, others), depth)
+                mark = self._claims.mark()
             at = self._equal_views(views, others, order)
             if (found := self._agreement(left, right, at, bits_of(why.a))) is None:
                 continue

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from copy import deepcopy
 from typing import Any
 
+import numpy as np
 import pytest
 
 import symlayout as sl
@@ -107,6 +108,18 @@ def test_pairs_are_not_claimed_of_values_that_a_reshape_does_not_make_equal(show
     other = heads(of_rows(sl.reshape(sl.transpose(X, (1, 0, 2)), (N, S, K))))
     assert sl.prove_equal(LEFT, other).verdict is not sl.Verdict.PROVED
     assert refusal_of_chains(shown, LEFT, other) != ""
+
+
+def test_a_formula_reads_values_that_are_reshaped() -> None:
+    def gelu(x: Tensor) -> Tensor:
+        root, one, half = (sl.constant(np.float32(value)) for value in (2**0.5, 1.0, 0.5))
+        return op("Mul", op("Mul", x, op("Add", op("Erf", op("Div", x, root)), one)), half)
+
+    left = gelu(op("Add", B, op("MatMul", X, W)))
+    right = op("Gelu", sl.reshape(of_rows(X), (N, S, H * D)))
+    certificate = sl.prove_equal(left, right).certificate
+    assert sl.check(certificate, before=left, after=right)
+    assert not sl.check(certificate, before=left, after=op("Gelu", right))
 
 
 @pytest.mark.parametrize("shape", ["0, C", "1, C", "N, 1"])
