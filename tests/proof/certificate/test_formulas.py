@@ -256,7 +256,7 @@ def test_a_number_of_a_formula_is_rounded_to_the_precision_of_the_elements(bits:
 
 def test_each_formula_is_what_the_function_computes() -> None:
     x = np.linspace(-4.0, 4.0, 33)
-    functions = {
+    functions: dict[str, Callable[..., Any]] = {
         **FUNCTIONS,
         "erf": scalars.erf,
         "sigmoid": scalars.sigmoid,
