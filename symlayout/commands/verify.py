@@ -50,8 +50,8 @@ def run(arguments: argparse.Namespace) -> Report:
         arguments.after,
         laws=arguments.law,
         by_position=arguments.by_position,
-        match=_named("--match", arguments.match),
-        layout=_named("--layout", arguments.layout),
+        match=named("--match", arguments.match),
+        layout=named("--layout", arguments.layout),
         run=not arguments.no_run,
         time_limit=arguments.time_limit,
     )
@@ -102,7 +102,7 @@ def _write(found: sl.Verification, path: Path) -> str:
     return f"certificate: {one_line(str(path))}"
 
 
-def _named(option: str, texts: list[str]) -> dict[str, str]:
+def named(option: str, texts: list[str]) -> dict[str, str]:
     """Return what is said of each name: the last ``=`` of a text ends the name, which may have others."""
     found: dict[str, str] = {}
     for text in texts:

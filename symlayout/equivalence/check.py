@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Any
 
+from symlayout.equivalence.shared_ends import EndsAsStated
 from symlayout.equivalence.unknown_ranks import Values
 from symlayout.equivalence.verify_models import check_models
 from symlayout.proof.certificate.check_computed import (
@@ -22,6 +24,8 @@ def check(
     *,
     before: Values | Tensor | str | os.PathLike[str] | None = None,
     after: Values | Tensor | str | os.PathLike[str] | None = None,
+    match: Mapping[str, str] | None = None,
+    by_position: bool = False,
 ) -> bool:
     """Return whether *certificate* proves its claim.
 
@@ -34,6 +38,11 @@ def check(
         The two models that the certificate of a `Verification` is about, or the left and the right side that the
         certificate of a `Proof` is about.  Without them, only the steps are checked, not
         whether they are about these models, nor whether constants have the equal elements that a claim states.
+    match : mapping of str to str, optional
+        Names after by names before, as `verify` takes them: of inputs and outputs that have a name in both models and
+        yet another one after.  A certificate that takes a name for another one, unasked, is not about the two models.
+    by_position : bool, optional
+        Whether the claim is about inputs and outputs by their order, and not by their names.
 
     Returns
     -------
@@ -61,7 +70,7 @@ def check(
         check_tensors("check", before, after)
         return refusal_of_chains(certificate, before, after) == ""  # type: ignore[arg-type]
     if before is not None and after is not None:
-        return check_models(certificate, before, after) == ""
+        return check_models(certificate, before, after, EndsAsStated(by_position, match or {})) == ""
     if isinstance(certificate, dict) and "pairs" in certificate:
         return refusal_alone(certificate) == ""
     if isinstance(certificate, dict) and "any_rank" in certificate:

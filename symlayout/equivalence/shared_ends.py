@@ -99,6 +99,29 @@ class SharedEnds:
     outputs: tuple[tuple[str, str], ...]
     axes: Mapping[str, Axes]
 
+    def check_asked(self, before: ShapedValues, after: ShapedValues, asked: EndsAsStated) -> None:
+        """Raise `FormatError` where a certificate pairs ends in another way than is *asked*.
+
+        Names that the models do not share may be paired as the certificate states.  A name that both models have is one
+        value, unless it is asked for another one.
+        """
+        if asked.by_position:
+            wanted = asked.of(before, after)
+            if (self.inputs, self.outputs) != (wanted.inputs, wanted.outputs):
+                raise FormatError("the certificate does not pair inputs and outputs by their positions")
+        sides = (
+            ("input", self.inputs, before.inputs, after.inputs),
+            ("output", self.outputs, before.outputs, after.outputs),
+        )
+        for what, pairs, left, right in sides if not asked.by_position else ():
+            for name, other in pairs:
+                is_plain = name == other or (name not in right and other not in left)
+                if asked.match.get(name, other) != other or not (is_plain or name in asked.match):
+                    raise FormatError(
+                        f"the certificate takes {what} {shown(name)} before for {shown(other)} after, unasked"
+                        f"\n  help: if that is meant, state it: match={{{name!r}: {other!r}}}, or by_position"
+                    )
+
     def given_after(self, name: str, t: Tensor) -> Tensor:
         """Return an input before as the model after takes it."""
         return transpose(t, self.axes[name]) if name in self.axes else t

@@ -285,7 +285,10 @@ def _matched_partial(
 
 
 def check_models(
-    certificate: Any, before: Values | str | os.PathLike[str], after: Values | str | os.PathLike[str]
+    certificate: Any,
+    before: Values | str | os.PathLike[str],
+    after: Values | str | os.PathLike[str],
+    asked: EndsAsStated | None = None,
 ) -> str:
     """Return why *certificate* does not prove that the models are one; an empty text if it does.
 
@@ -298,27 +301,31 @@ def check_models(
         The value of `Verification.certificate`, or the same data read back from JSON.
     before, after : Model, or path
         The two models, or their files.
+    asked : EndsAsStated, optional
+        Which inputs and outputs are one, where their names do not say it.
 
     Raises
     ------
     FormatError
         A file is no model.
     """
-    models = [with_handles(_read(m) if isinstance(m, str | os.PathLike) else m) for m in (before, after)]
+    left, right = (with_handles(_read(m) if isinstance(m, str | os.PathLike) else m) for m in (before, after))
     try:
-        return _refusal_of_models(certificate, *models)
+        return _refusal_of_models(certificate, left, right, EndsAsStated() if asked is None else asked)
     except SymlayoutError as error:
         return str(error).splitlines()[0]
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
         return f"the certificate has another form: {type(error).__name__}"
 
 
-def _refusal_of_models(certificate: Any, before: ShapedValues, after: ShapedValues) -> str:
+def _refusal_of_models(certificate: Any, before: ShapedValues, after: ShapedValues, asked: EndsAsStated) -> str:
     """Return why *certificate* does not prove that models are one; an empty text if it does (see `check_models`).
 
     What it states is read before its form is known, so another form raises errors.
     """
-    joint = joint_models(before, after, ends_as_shown(certificate["ends"], before, after))
+    ends = ends_as_shown(certificate["ends"], before, after)
+    ends.check_asked(before, after, asked)
+    joint = joint_models(before, after, ends)
     left = joint.left
     right, reason = with_data_as_shown(certificate.get("data", []), left, joint.right)
     if reason:

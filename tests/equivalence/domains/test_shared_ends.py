@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -183,7 +184,10 @@ def test_a_certificate_says_which_outputs_are_one_and_holds_for_no_others(tmp_pa
     found = sl.verify(before, after, by_position=True)
     assert "output r before is q after" in found.explain()
     certificate = json.loads(json.dumps(found.certificate))
-    assert sl.check(certificate, before=before, after=after)
+    assert not sl.check(certificate, before=before, after=after)
+    check = partial(sl.check, before=before, after=after, match={"r": "q", "q": "r"})
+    assert check(certificate)
+    assert sl.check(certificate, before=before, after=after, by_position=True)
     ends = certificate["ends"]
     for change in (
         {"outputs": [["r", "r"], ["q", "q"]]},
@@ -202,13 +206,13 @@ def test_a_certificate_says_which_outputs_are_one_and_holds_for_no_others(tmp_pa
         {"axes": {"s": [0, 1]}},
     ):
         altered = sealed({**certificate, "ends": {**ends, **change}})
-        assert not sl.check(altered, before=before, after=after), change
-    assert not sl.check({**certificate, "ends": ends | {"axes": {"a": [0, 1]}}}, before=before, after=after)  # unsealed
+        assert not check(altered), change
+    assert not check({**certificate, "ends": ends | {"axes": {"a": [0, 1]}}})  # unsealed
     others: tuple[Any, ...] = (None, [], {}, {**ends, "more": 1})
     for shown in others:
-        assert not sl.check(sealed({**certificate, "ends": shown}), before=before, after=after)
+        assert not check(sealed({**certificate, "ends": shown}))
     without = {key: value for key, value in certificate.items() if key != "ends"}
-    assert not sl.check(sealed(without), before=before, after=after)
+    assert not check(sealed(without))
 
 
 def test_a_certificate_of_crossed_inputs_does_not_prove_the_claim_about_straight_outputs(tmp_path: Path) -> None:
@@ -216,14 +220,39 @@ def test_a_certificate_of_crossed_inputs_does_not_prove_the_claim_about_straight
     path = tmp_path / "m.onnx"
     path.write_bytes(model(nodes, [value_info(x, ("N",)) for x in "ab"], "rq"))
     straight = sl.verify(path, path).certificate
-    crossed = sl.verify(path, path, match={"a": "b", "b": "a", "r": "q", "q": "r"}).certificate
+    names = {"a": "b", "b": "a", "r": "q", "q": "r"}
+    crossed = sl.verify(path, path, match=names).certificate
     assert straight is not None
     assert crossed is not None
-    for one, other in ((straight, crossed), (crossed, straight)):
-        assert sl.check(one, before=path, after=path)
+    for one, other, match in ((straight, crossed, None), (crossed, straight, names)):
+        assert sl.check(one, before=path, after=path, match=match)
         for part in ("inputs", "outputs"):
             altered = sealed({**one, "ends": {**one["ends"], part: other["ends"][part]}})
-            assert not sl.check(altered, before=path, after=path)
+            assert not sl.check(altered, before=path, after=path, match=match)
+
+
+def test_names_that_both_models_have_are_crossed_only_where_that_is_asked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The crossed claim is true, so its certificate is one; it is not about the models whose names agree."""
+    path = tmp_path / "m.onnx"
+    path.write_bytes(model([node("Add", "a, b", "r")], [value_info(x, ("N",)) for x in "ab"], "r"))
+    names = {"a": "b", "b": "a"}
+    straight, crossed = (sl.verify(path, path, match=match).certificate for match in ({}, names))
+    assert sl.check(straight, before=path, after=path)
+    assert sl.check(crossed, before=path, after=path, match=names)
+    assert not sl.check(crossed, before=path, after=path)
+    assert not sl.check(straight, before=path, after=path, match=names)
+    assert not sl.check(crossed, before=path, after=path, match={"a": "b"})
+    assert not sl.check(crossed, before=path, after=path, by_position=True)
+    assert sl.check(straight, before=path, after=path, by_position=True)
+    proof = tmp_path / "proof.json"
+    proof.write_text(json.dumps(sealed({**straight, "ends": crossed["ends"]})))  # type: ignore[dict-item, index]
+    assert main(["check", str(proof), str(path), str(path)]) == 3
+    assert "unasked" in capsys.readouterr().out
+    proof.write_text(json.dumps(crossed))
+    assert main(["check", str(proof), str(path), str(path), "--match", "a=b", "--match", "b=a"]) == 0
+    assert "input a before is b after" in capsys.readouterr().out
 
 
 def test_the_command_check_says_what_a_certificate_claims(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
