@@ -161,13 +161,19 @@ def legal_names(names: Iterable[str], notation: Notation) -> dict[str, str]:
     return found
 
 
+def in_tvm(e: str) -> str:
+    """Return an expression that is one of TVM, too, where it is a number: TVM takes none of Python.
+
+    >>> in_tvm("i + 4"), in_tvm("4")
+    ('i + 4', "T.const(4, 'int64')")
+    """
+    return f"T.const({e}, 'int64')" if e.lstrip("-").isdigit() else e
+
+
 def index_lambda(indices: Sequence[str], entries: Sequence[str]) -> str:
     """Return a lambda from indices to a list of expressions, as ``IndexMap.from_func`` of TVM takes it.
-
-    An entry is not a number of Python there.
 
     >>> index_lambda(["i", "j"], ["i + j", "0"])
     "lambda i, j: [i + j, T.const(0, 'int64')]"
     """
-    made = (f"T.const({e}, 'int64')" if e.lstrip("-").isdigit() else e for e in entries)
-    return f"lambda {', '.join(indices)}: [{', '.join(made)}]"
+    return f"lambda {', '.join(indices)}: [{', '.join(map(in_tvm, entries))}]"

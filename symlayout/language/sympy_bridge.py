@@ -495,6 +495,19 @@ def written(e: Sum, value: Callable[[str], Any]) -> Any:
     return sympy.Add(*(sympy.Mul(c, *map(factor, factors)) for c, factors in e.terms))
 
 
+def with_plain_dims(e: Any) -> Any:
+    """Return an int or an expression with each dim as one that need not be a multiple of a number.
+
+    >>> with_plain_dims(dim("N", multiple_of=4) + 1).free_symbols == {dim("N")}
+    True
+    """
+    if not (symbols := getattr(e, "free_symbols", None)):
+        return e
+    from symlayout.language.index_expressions import with_floor_mods
+
+    return with_floor_mods(e).xreplace({s: symbol_of(_record_of(s).replaced(multiple_of=1)) for s in symbols})
+
+
 def function_of(names: Sequence[str], e: Extent, facts: Facts) -> Any:
     """Return *e* as a SymPy Lambda of the dims *names*.
 

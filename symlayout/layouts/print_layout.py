@@ -26,6 +26,7 @@ from symlayout.language.notations import (
     TRITON,
     TVM,
     Notation,
+    in_tvm,
     index_lambda,
     legal_names,
     lowered,
@@ -266,7 +267,7 @@ Int<4>{})));
         found = writer.offset()
         if (bits := printed.swizzle) is not None and bits[0]:
             free = next(n for n in ("n", "m", "at", "offset_") if n not in writer.taken)
-            found = _exclusive_or(bits, f"({free} := {found})", free)
+            found = _exclusive_or(bits, f"({free} := {in_tvm(found)})", free)
         return index_lambda(names, [found])
 
     def to_sympy(self, indices: Sequence[str] | None = None) -> Any:
@@ -397,8 +398,7 @@ class _Writer:
 
     def _side(self, e: Any) -> str:
         facts = Facts()  # those of the layout know that the relation holds
-        plain = {s: sympy_bridge.symbol_of(s.record.replaced(multiple_of=1)) for s in getattr(e, "free_symbols", ())}
-        return self(sympy_bridge.to_extent(e.xreplace(plain) if plain else e, facts), facts)
+        return self(sympy_bridge.to_extent(sympy_bridge.with_plain_dims(e), facts), facts)
 
 
 def _multiple(left: Any, sign: str, right: Any) -> tuple[str, int] | None:

@@ -1,21 +1,26 @@
-"""Programs that run printed layouts in other libraries: each prints the offsets of every coordinate, a line for a case.
+"""Programs that run printed layouts in other libraries: ``python -m tests.layouts.printed_programs 200`` draws some.
 
-A program is a text for a process of its own, so that a peer meets only what is printed.
+A program prints the offsets of every coordinate, a line for a case.  It is a text for a process of its own, so that a
+peer meets only what is printed.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
+import random
+import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
 import symlayout as sl
 from tests.layouts.brute_layouts import value
-from tests.layouts.brute_symbols import modes_at, number
+from tests.layouts.brute_symbols import drawn, holds, modes_at, number, points
 
 
 class Case(NamedTuple):
@@ -150,6 +155,17 @@ def cute_headers() -> list[str] | str:
     return [str(cute), str(cuda), str(cuda / "cccl")]
 
 
+def run_cpp(cases: Sequence[Case], folder: Path) -> list[list[int]]:
+    """Return what the program in C++ prints, which is built with checks of overflow; `cute_headers` are there."""
+    headers, compiler = cute_headers(), shutil.which("g++")
+    assert not isinstance(headers, str)
+    assert compiler
+    (folder / "program.cpp").write_text(in_cpp(cases), encoding="utf-8")
+    options = ["-std=c++17", "-fsanitize=undefined", *(f"-isystem{folder}" for folder in headers)]
+    run([compiler, *options, "program.cpp", "-o", "program"], folder)
+    return numbers(run(["./program"], folder), ";")
+
+
 def run(command: Sequence[str], folder: Path) -> str:
     """Return what a command prints; a failure shows what it says."""
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600, check=False)
@@ -166,3 +182,84 @@ def run_python(program: str, folder: Path) -> str:
 def numbers(printed: str, end: str = "\n") -> list[list[int]]:
     """Return the numbers of each line."""
     return [list(map(int, line.split())) for line in printed.split(end) if line.strip()]
+
+
+def absent(peer: str) -> str:
+    """Return why a peer is not run; nothing if it is."""
+    if peer == "C++":
+        found = cute_headers()
+        return found if isinstance(found, str) else "" if shutil.which("g++") else "g++ is absent"
+    try:
+        return "" if find_spec(MODULES[peer]) else f"{MODULES[peer]} is absent"
+    except ModuleNotFoundError:
+        return f"{MODULES[peer]} is absent"
+
+
+MODULES = {
+    "pycute": "pycute",
+    "tensor-layouts": "tensor_layouts",
+    "CuTe DSL": "cutlass.cute",
+    "Triton": "triton",
+    "TVM": "tvm",
+}
+PYCUTE = "from pycute import Layout\nfrom pycute.swizzle import ComposedLayout, Swizzle\n"
+RUN: Mapping[str, Callable[[Sequence[Case], Path], list[list[int]]]] = {
+    "pycute": lambda cases, folder: numbers(run_python(in_python(cases, PYCUTE), folder)),
+    "tensor-layouts": lambda cases, folder: numbers(
+        run_python(in_python(cases, "from tensor_layouts import Layout\n"), folder)
+    ),
+    "C++": run_cpp,
+    "CuTe DSL": lambda cases, folder: numbers(run_python(in_cute_dsl(cases), folder), ";"),
+    "Triton": lambda cases, folder: numbers(run_python(in_triton(cases), folder)),
+    "TVM": lambda cases, folder: numbers(run_python(in_tvm(cases), folder)),
+}
+"""What each peer prints for cases; C++ and CuTe DSL print each case twice: with dims at run time, and static."""
+TWICE = ("C++", "CuTe DSL")
+
+
+def _drawn(rng: random.Random) -> Case | None:
+    """Return a random case of at most 64 offsets that fit 31 bits, some under a swizzle or made by the algebra."""
+    a, b = drawn(rng, rng.randint(1, 3)), drawn(rng, rng.randint(1, 2))
+    try:
+        made: sl.Layout = rng.choice([lambda: a, lambda: a.composition(b), lambda: a.logical_divide(b), a.coalesce])()
+    except (sl.ShapeError, sl.InconclusiveError):
+        return None
+    here = [at for at in points(a, b, rng) if holds(made.requires, at)]
+    if not here:
+        return None
+    at = rng.choice(here)
+    is_swizzled = rng.random() < 0.3
+    case = Case(sl.swizzle(rng.choice(["S<2,0,2>", "S<1,2,-2>", "S<3,1,3>"]))(made) if is_swizzled else made, at)
+    modes = modes_at(made, at)
+    is_small = len(modes) and number(made.size, at) <= 64 and sum(abs((n - 1) * d) for n, d in modes) < 1 << 30
+    return case if is_small else None
+
+
+def main(count: int, seed: int) -> None:
+    """Print how many random cases each peer agrees with."""
+    rng = random.Random(seed)
+    cases: list[Case] = []
+    while len(cases) < count:
+        if (case := _drawn(rng)) is not None:
+            cases.append(case)
+    for peer, ask in RUN.items():
+        if why := absent(peer):
+            print(f"{peer}: skipped, {why}")
+            continue
+        asked = [case for case in cases if peer != "tensor-layouts" or isinstance(case.layout, sl.Layout)]
+        with tempfile.TemporaryDirectory() as folder:
+            found = ask(asked, Path(folder))
+        times = 2 if peer in TWICE else 1
+        expected = [case.offsets() for case in asked for _ in range(times)]
+        wrong = [k // times for k, (x, y) in enumerate(zip(found, expected, strict=True)) if x != y]
+        print(f"{peer}: {len(asked)} cases, {len(wrong)} wrong")
+        for k in wrong:
+            print("  WRONG", asked[k])
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("count", type=int)
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args()
+    main(given.count, given.seed)

@@ -34,6 +34,8 @@ class Map(NamedTuple):
     einops: str | Gap
     onnx: str | Gap
     cute: str | None = None
+    tvm: str | None = None
+    sympy: str | None = None
 
 
 MAPS = [
@@ -89,10 +91,12 @@ MAPS = [
         "Swizzle",
         "a tile of 8 by 8 in shared memory, without bank conflicts by column",
         "64",
-        "sl.swizzle(3, 0, 3).composition('(8,8):(8,1)').view(x)",
+        "sl.index_map(x, (8, 8), lambda i, j: 8*i + (i ^ j))",
         Gap("a pattern has no exclusive or"),
         Gap("there is no exclusive or of indices; a Gather needs a table of 64 numbers"),
         "S<3,0,3> o 0 o (8,8):(8,1)",
+        "lambda i0, i1: [8*i0 + (i0 ^ i1)]",
+        "Lambda((i0, i1), x[8*i0 + xor(i0, i1)])",
     ),
     Map(
         "Windows",
@@ -143,8 +147,8 @@ def _strided(m: Map, t: sl.Tensor) -> str:
     return f"as_strided(x, {found.shape}, {found.stride})"
 
 
-def _sympy(_: Map, t: sl.Tensor) -> str:
-    return str(t.index_map.to_sympy())
+def _sympy(m: Map, t: sl.Tensor) -> str:
+    return m.sympy or str(t.index_map.to_sympy())
 
 
 def _stated(cell: str | Gap) -> str:
@@ -158,7 +162,7 @@ WRITERS: Mapping[str, Callable[[Map, sl.Tensor], str]] = {
     "einops": lambda m, t: _stated(m.einops),
     "CuTe": _cute,
     "strided view": _strided,
-    "TVM": lambda m, t: t.index_map.to_tvm(),
+    "TVM": lambda m, t: m.tvm or t.index_map.to_tvm(),
     "SymPy": _sympy,
     "ONNX": lambda m, t: _stated(m.onnx),
 }
@@ -179,7 +183,7 @@ def _read_tvm(text: str, x: sl.Tensor, shape: Any) -> sl.Tensor:
 def _read_sympy(text: str, x: sl.Tensor, shape: Any) -> sl.Tensor:
     indices = {f"i{k}": sympy.Symbol(f"i{k}", integer=True, nonnegative=True) for k in range(len(shape))}
     words = {name: getattr(sympy, name) for name in ("Lambda", "Piecewise", "Mod", "floor", "Max", "Min")}
-    written = eval(text, {**words, **indices, **DIMS, "x": sympy.IndexedBase("x")})
+    written = eval(text, {**words, **indices, **DIMS, "x": sympy.IndexedBase("x"), "xor": sl.xor})
     return sl.from_sympy(x, shape, written)
 
 
@@ -234,7 +238,7 @@ words for a map, the cell says why.
   fastest.
 - Strided view: the sizes and steps of `sl.as_strided`, or of `torch.as_strided` of a contiguous tensor.
 - TVM: the coordinate that is read, as `IndexMap.from_func` takes it. `sl.index_map` reads it.
-- SymPy: the element that is read. `sl.from_sympy` reads it.
+- SymPy: the element that is read. `sl.from_sympy` reads it; `xor` is `sl.xor`.
 - ONNX: operators with their attributes and constant inputs by name. A dim in a shape stands for a number, or for what
   Shape gives.
 """

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import itertools
-import shutil
 from pathlib import Path
 
 import pytest
 
 import symlayout as sl
 from symlayout.layouts.print_layout import LayoutText
-from tests.layouts import printed_programs
-from tests.layouts.printed_programs import Case, numbers, run, run_python
+from tests.layouts.printed_programs import RUN, TWICE, Case, absent
 
 CASES = [
     Case(sl.layout("((2,4),3):((3,6),1)"), {}),
@@ -35,61 +33,33 @@ SWIZZLED = [
     Case(sl.layout("S<3,0,3> o 0 o (8,8):(8,1)"), {}),
     Case(sl.layout("S<2,1,-3> o 8 o ((2,4),3):((3,6),1)"), {}),
     Case(sl.layout("S<2,1,3> o K o (4,N):(N,1)"), {"K": 6, "N": 12}),
+    Case(sl.layout("S<2,0,2> o 6 o (3,N):(0,0)"), {"N": 2}),
 ]
 NEGATIVE = [Case(sl.layout("4:-1"), {}), Case(sl.layout("(2,N):(-N,1)"), {"N": 5})]
 DECREASING = [Case(sl.layout("(4,N):(1,N//3 - 3)"), {"N": 4}), Case(sl.layout("(2,M):(1,(M - 7)//2)"), {"M": 4})]
 """Quotients that round down to a negative number; CuTe's own libraries keep away from them."""
 
 
-def _expected(cases: list[Case], times: int = 1) -> list[list[int]]:
-    return [case.offsets() for case in cases for _ in range(times)]
+def _agrees(peer: str, cases: list[Case], folder: Path) -> bool:
+    if why := absent(peer):
+        pytest.skip(why)
+    times = 2 if peer in TWICE else 1
+    return RUN[peer](cases, folder) == [case.offsets() for case in cases for _ in range(times)]
 
 
 def test_pycute(tmp_path: Path) -> None:
-    pytest.importorskip("pycute", reason="pycute of nvidia-cutlass is absent")
-    cases = [*CASES, *SYMBOLIC, *SWIZZLED, *NEGATIVE, *DECREASING]
-    imports = "from pycute import Layout\nfrom pycute.swizzle import ComposedLayout, Swizzle\n"
-    assert numbers(run_python(printed_programs.in_python(cases, imports), tmp_path)) == _expected(cases)
+    assert _agrees("pycute", [*CASES, *SYMBOLIC, *SWIZZLED, *NEGATIVE, *DECREASING], tmp_path)
 
 
 def test_tensor_layouts(tmp_path: Path) -> None:
-    pytest.importorskip("tensor_layouts", reason="tensor-layouts is absent")
-    cases = [*CASES, *SYMBOLIC]
-    found = run_python(printed_programs.in_python(cases, "from tensor_layouts import Layout\n"), tmp_path)
-    assert numbers(found) == _expected(cases)
+    assert _agrees("tensor-layouts", [*CASES, *SYMBOLIC], tmp_path)
 
 
 @pytest.mark.slow
-def test_cute_in_cpp(tmp_path: Path) -> None:
-    headers = printed_programs.cute_headers()
-    if isinstance(headers, str) or not (compiler := shutil.which("g++")):
-        pytest.skip(headers if isinstance(headers, str) else "g++ is absent")
-    cases = [case for case in [*CASES, *SYMBOLIC, *SWIZZLED, *NEGATIVE, *DECREASING] if max(case.offsets()) < 1 << 31]
-    (tmp_path / "program.cpp").write_text(printed_programs.in_cpp(cases), encoding="utf-8")
-    options = ["-std=c++17", "-fsanitize=undefined", *(f"-isystem{folder}" for folder in headers)]
-    run([compiler, *options, "program.cpp", "-o", "program"], tmp_path)
-    assert numbers(run(["./program"], tmp_path), ";") == _expected(cases, 2)
-
-
-@pytest.mark.slow
-def test_cute_dsl(tmp_path: Path) -> None:
-    pytest.importorskip("cutlass.cute", reason="CuTe DSL is absent")
-    cases = [case for case in [*CASES, *SYMBOLIC, *SWIZZLED, *NEGATIVE, *DECREASING] if max(case.offsets()) < 1 << 31]
-    assert numbers(run_python(printed_programs.in_cute_dsl(cases), tmp_path), ";") == _expected(cases, 2)
-
-
-@pytest.mark.slow
-def test_triton(tmp_path: Path) -> None:
-    pytest.importorskip("triton", reason="Triton is absent")
-    cases = [case for case in [*CASES, *SYMBOLIC, *SWIZZLED, *NEGATIVE, *DECREASING] if max(case.offsets()) < 1 << 31]
-    assert numbers(run_python(printed_programs.in_triton(cases), tmp_path)) == _expected(cases)
-
-
-@pytest.mark.slow
-def test_tvm(tmp_path: Path) -> None:
-    pytest.importorskip("tvm", reason="TVM is absent")
+@pytest.mark.parametrize("peer", ["C++", "CuTe DSL", "Triton", "TVM"])
+def test_a_peer_with_integers_of_its_own(peer: str, tmp_path: Path) -> None:
     cases = [*CASES, *SYMBOLIC, *SWIZZLED, *NEGATIVE, *DECREASING]
-    assert numbers(run_python(printed_programs.in_tvm(cases), tmp_path)) == _expected(cases)
+    assert _agrees(peer, [case for case in cases if max(case.offsets()) < 1 << 31], tmp_path)
 
 
 def test_sympy() -> None:
