@@ -220,8 +220,9 @@ TWICE = ("C++", "CuTe DSL")
 def _drawn(rng: random.Random) -> Case | None:
     """Return a random case of at most 64 offsets that fit 31 bits, some under a swizzle or made by the algebra."""
     a, b = drawn(rng, rng.randint(1, 3)), drawn(rng, rng.randint(1, 2))
+    ways: list[Callable[[], sl.Layout]] = [lambda: a, lambda: a.composition(b), lambda: a.logical_divide(b), a.coalesce]
     try:
-        made: sl.Layout = rng.choice([lambda: a, lambda: a.composition(b), lambda: a.logical_divide(b), a.coalesce])()
+        made = rng.choice(ways)()
     except (sl.ShapeError, sl.InconclusiveError):
         return None
     here = [at for at in points(a, b, rng) if holds(made.requires, at)]

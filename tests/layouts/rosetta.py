@@ -36,6 +36,7 @@ class Map(NamedTuple):
     cute: str | None = None
     tvm: str | None = None
     sympy: str | None = None
+    linear: str | None = None
 
 
 MAPS = [
@@ -70,6 +71,7 @@ MAPS = [
         "sl.transpose(sl.reshape(x, (a, 4, b, 4)), (0, 2, 1, 3))",
         "rearrange(x, '(a p) (b q) -> a b p q', p=4, q=4)",
         "Transpose(Reshape(x, [a, 4, b, 4]), perm=[0, 2, 1, 3])",
+        linear="linear_layout({'i': [(1, 0), (2, 0)], 'j': [(0, 1), (0, 2)]}, ['row', 'column']).tiles(x)",
     ),
     Map(
         "Roll",
@@ -121,6 +123,7 @@ MAPS = [
         "sl.reshape(sl.transpose(sl.reshape(x, (K, n, 4, 2)), (0, 1, 3, 2)), (K, 8*n))",
         "rearrange(x, 'k (n p q) -> k (n q p)', p=4, q=2)",
         "Reshape(Transpose(Reshape(x, [K, n, 4, 2]), perm=[0, 1, 3, 2]), [K, 8*n])",
+        linear="sl.reshape(linear_layout({'place': [2, 4, 1]}, 'nibble').tiles(x), (K, 8*n))",
     ),
 ]
 
@@ -135,6 +138,12 @@ def source(m: Map) -> sl.Tensor:
 
 def _cute(m: Map, t: sl.Tensor) -> str:
     return m.cute or sl.layout(t).to_cute()
+
+
+def _linear(m: Map, t: sl.Tensor) -> str:
+    if m.linear:
+        return m.linear
+    return f"{sl.linear_layout(_cute(m, t))}.view(x)"
 
 
 def _strided(m: Map, t: sl.Tensor) -> str:
@@ -161,6 +170,7 @@ WRITERS: Mapping[str, Callable[[Map, sl.Tensor], str]] = {
     "symlayout": lambda m, t: m.operations,
     "einops": lambda m, t: _stated(m.einops),
     "CuTe": _cute,
+    "linear layout": _linear,
     "strided view": _strided,
     "TVM": lambda m, t: m.tvm or t.index_map.to_tvm(),
     "SymPy": _sympy,
@@ -197,6 +207,7 @@ READERS: Mapping[str, Callable[[str, sl.Tensor, Any], sl.Tensor]] = {
     "symlayout": lambda text, x, _: _evaluated(text, x),
     "einops": lambda text, x, _: _evaluated(text, x, rearrange=sl.einops.rearrange),
     "CuTe": lambda text, x, _: sl.layout(text).view(x),
+    "linear layout": lambda text, x, _: _evaluated(text, x, linear_layout=sl.linear_layout),
     "strided view": lambda text, x, _: _evaluated(text, x, as_strided=sl.as_strided),
     "TVM": _read_tvm,
     "SymPy": _read_sympy,
@@ -218,24 +229,29 @@ def cells() -> dict[tuple[str, str], str | Gap]:
     return found
 
 
+_REASONS = {"pads": "it has pads or several pieces", "no power of two": "a size is a symbol, and no power of two"}
+
+
 def _why(error: sl.SymlayoutError) -> str:
     if isinstance(error, sl.FormatError):
         return str(error)
-    return "it has pads or several pieces" if "pads" in str(error) else "the offsets are no sizes with strides"
+    found = (reason for words, reason in _REASONS.items() if words in str(error))
+    return next(found, "the offsets are no sizes with strides")
 
 
 # ---------------------------------------------------------------------- the page
 
 _HEAD = """# One map, many notations
 
-Ten maps as operations, in einops, in CuTe, as a strided view, as an index map of TVM, in SymPy and in ONNX. `x` is the
-input. A cell is a text that symlayout reads; each is proved equal to its map for all sizes. Where a notation has no
-words for a map, the cell says why.
+Ten maps as operations, in einops, in CuTe, as a linear layout, as a strided view, as an index map of TVM, in SymPy and
+in ONNX. `x` is the input. A cell is a text that symlayout reads; each is proved equal to its map for all sizes. Where a
+notation has no words for a map, the cell says why.
 
 `python -m tests.layouts.rosetta > docs/rosetta.md` writes this page, and `tests/layouts/test_rosetta.py` proves it.
 
 - CuTe: offsets in the memory of `x`, in row-major order. An axis of the result is a mode; its first digit is the
   fastest.
+- Linear layout: the values at 1, 2, 4, ... of each index, as Triton has them; `tiles` repeats it in every tile of `x`.
 - Strided view: the sizes and steps of `sl.as_strided`, or of `torch.as_strided` of a contiguous tensor.
 - TVM: the coordinate that is read, as `IndexMap.from_func` takes it. `sl.index_map` reads it.
 - SymPy: the element that is read. `sl.from_sympy` reads it; `xor` is `sl.xor`.
