@@ -8,6 +8,7 @@ from typing import Any
 
 from symlayout.compute import reductions
 from symlayout.compute.along_axis import arg_extreme
+from symlayout.compute.demands import nonempty
 from symlayout.errors import ShapeError
 from symlayout.frontends import attributes
 from symlayout.frontends.onnx.operator import known, operator, snake_case
@@ -44,6 +45,8 @@ def _reduce(
         along = list(range(rank))
     if not along and function in (reductions.total, reductions.product, reductions.greatest, reductions.least):
         return data
+    if function is reductions.mean and isinstance(data, Tensor):
+        data = nonempty(data, along)  # the mean of nothing is undefined: 0 in onnxruntime, NaN in the evaluator
     keep = attributes.flag("keepdims", keepdims)
     return reductions.reduced(data, along, function, keepdims=keep, exact=exact)
 

@@ -292,3 +292,26 @@ def test_a_limit_that_is_no_number_above_0_has_no_known_value(tmp_path: Path, op
         layers.append(sl.read_model(path))
     for layer in layers[:2]:
         assert sl.verify(layer, layers[2], run=False).verdict is UNKNOWN
+
+
+@pytest.mark.parametrize("opset", [12, 13, 18])
+def test_nothing_is_said_of_the_mean_of_nothing(tmp_path: Path, opset: int) -> None:
+    """The standard has it undefined: onnxruntime computes 0, and the reference evaluator NaN."""
+    by_input = "a = Constant <value_ints = [0]> () y = ReduceMean (x, a)"
+    mean = by_input if opset >= 18 else "y = ReduceMean <axes = [0]> (x)"
+    model = read(tmp_path, "float[N,3] x", mean, "float[a,3] y", opset)
+    assert [str(r) for r in model.requires] == ["N >= 1"]
+    found = sl.verify(model, model)
+    assert found.verdict is PROVED
+    assert [str(r) for r in found.assumed] == ["N >= 1"]
+    empty = read(tmp_path, "float[0,3] x", mean, "float[1,3] y", opset)
+    for value in ("z", "n"):
+        zeros = f"s = Constant <value_ints = [1, 3]> () z = ConstantOfShape (s) n = Div (z, z) y = Identity ({value})"
+        other = read(tmp_path, "float[0,3] x", zeros, "float[1,3] y", opset)
+        assert sl.verify(empty, other, run=False).verdict is UNKNOWN
+
+
+def test_only_the_axes_that_a_mean_is_taken_over_have_to_have_elements(tmp_path: Path) -> None:
+    nodes = "a = Constant <value_ints = [1]> () y = ReduceMean <keepdims = 0> (x, a)"
+    assert [str(r) for r in read(tmp_path, "float[N,C,H] x", nodes, "float[N,H] y").requires] == ["C >= 1"]
+    assert not read(tmp_path, "float[N,3,H] x", nodes, "float[N,H] y").requires
