@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from functools import reduce
 from typing import Any
 
 import sympy
@@ -43,22 +42,31 @@ def with_floor_mods(e: Any) -> Any:
 
 
 class ExclusiveOr(sympy.Function):  # type: ignore[misc]
-    """The exclusive or of two integers, bit by bit, in SymPy; printed ``xor(i, j)``."""
+    """The exclusive or of integers, bit by bit, in SymPy; printed ``xor(i, j)``.
 
-    nargs = 2
+    >>> i, j = sympy.symbols("i j", integer=True)
+    >>> ExclusiveOr(ExclusiveOr(i, 6), ExclusiveOr(j, 5)), ExclusiveOr(ExclusiveOr(i, j), j)
+    (xor(3, i, j), i)
+    """
+
     is_integer = True
 
     @classmethod
-    def eval(cls, a: Any, b: Any) -> Any:
-        """Return the value if it is known from the form alone; otherwise the sides in order."""
-        if a.is_Integer and b.is_Integer:
-            return sympy.Integer(int(a) ^ int(b))
-        if a == b:
-            return sympy.Integer(0)
-        if 0 in (a, b):
-            return b if a == 0 else a
-        first, second = sorted((a, b), key=sympy.default_sort_key)
-        return None if first == a else cls(first, second)
+    def eval(cls, *args: Any) -> Any:
+        """Return the same of fewer sides, in order: without pairs that cancel, and with one number at most."""
+        number, others = 0, set[Any]()
+        todo = list(args)
+        while todo:
+            side = todo.pop()
+            if isinstance(side, cls):
+                todo += side.args
+            elif side.is_Integer:
+                number ^= int(side)
+            else:
+                others ^= {side}
+        kept = sorted(others, key=sympy.default_sort_key)
+        kept = [sympy.Integer(number), *kept] if number or not kept else kept
+        return kept[0] if len(kept) == 1 else None if tuple(kept) == args else cls(*kept)
 
     def _sympystr(self, printer: Any) -> str:
         return f"xor({', '.join(map(printer._print, self.args))})"
@@ -114,7 +122,7 @@ def integer_expression(value: Any) -> Any:
     if isinstance(e, sympy.Expr):
         return e
     if isinstance(e, sympy.Xor) and all(isinstance(part, sympy.Symbol) for part in e.args):
-        return reduce(ExclusiveOr, e.args)
+        return ExclusiveOr(*e.args)
     if hasattr(e, "__index__"):
         return sympy.Integer(e.__index__())
     raise FormatError(f"{shown(value)} is not an integer expression")

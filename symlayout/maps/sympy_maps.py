@@ -19,7 +19,7 @@ from symlayout.tensors.apply_operation import apply
 from symlayout.tensors.chain import Tensor, check_tensors
 from symlayout.tensors.declaration import Case, Declared, Fill, Operand, as_list, is_list
 from symlayout.tensors.input_tensor import empty_source
-from symlayout.tensors.ranged_coordinate import RangedBox, exclusive_or_of
+from symlayout.tensors.ranged_coordinate import RangedBox, exclusive_or_of_all
 from symlayout.tensors.trial_coordinate import TrialCoordinate
 
 MAX_CASES = 256
@@ -470,10 +470,10 @@ class _Reader:
             value, divisor = self.function(f.args[0]), self.x.extent(_number(f.args[1]), "divisor")
             return lambda *o: value(*o) % divisor
         if isinstance(f, ExclusiveOr):
-            left, right = map(self.function, f.args)
+            values = [self.function(e) for e in f.args]
             at = RangedBox(self.domain, self.x).coordinates([TrialCoordinate(self.x)] * len(self.domain))
-            joined = exclusive_or_of(at[0].of(left(*at)), at[0].of(right(*at)))  # an index occurs, so there is an axis
-            return lambda *o: joined(left(*o), right(*o))
+            joined = exclusive_or_of_all([at[0].of(value(*at)) for value in values])
+            return lambda *o: joined([value(*o) for value in values])
         raise FormatError(
             f"{shown(f)} is not an integer expression in indices\n"
             "  help: use + - * // %, xor, Min, Max, Abs and Piecewise"

@@ -157,6 +157,31 @@ def exclusive_or_of(a: RangedCoordinate, b: RangedCoordinate) -> Callable[[Any, 
     return function
 
 
+def exclusive_or_of_all(sides: Sequence[RangedCoordinate]) -> Callable[[Sequence[Any]], Any]:
+    """Return the function of values of coordinates that is the exclusive or of all of them, short ones first.
+
+    Raises
+    ------
+    ShapeError
+        ``unbounded`` if more than one does not have one sign and at most 40 bits.
+    """
+    first, *others = sorted(range(len(sides)), key=lambda k: MAX_BIT + 1 if (bits := _bits(sides[k])) is None else bits)
+    steps = []
+    total = sides[first]
+    for k in others:
+        join = exclusive_or_of(sides[k], total)
+        steps.append((k, join))
+        total = join(sides[k], total)
+
+    def function(values: Sequence[Any]) -> Any:
+        found = values[first]
+        for k, join in steps:
+            found = join(values[k], found)
+        return found
+
+    return function
+
+
 def plain(value: Any) -> Any:
     """Return a coordinate without its range."""
     return value.value if isinstance(value, RangedCoordinate) else value

@@ -142,6 +142,16 @@ def test_the_operator_is_the_swizzle_of_layouts() -> None:
     assert sl.prove_equal(by_operator, sl.swizzle(3, 3, 3).composition(sl.layout((512 * n,))).view(x)).verdict is PROVED
 
 
+def test_numbers_in_a_chain_of_operators_are_one() -> None:
+    """The rows do not come in whole blocks, so that the bits of their numbers are no digits."""
+    x = sl.tensor((16,), name="x")
+    rows = sl.dim("N")
+    sides = [sl.index_map(x, (rows,), f) for f in (lambda i: (i ^ 3) % 16, lambda i: ((i ^ 6) ^ 5) % 16)]
+    assert sl.prove_equal(*sides).verdict is PROVED
+    twice = sl.index_map(x, (rows, rows), lambda i, j: (i ^ j ^ 5 ^ j) % 16)  # each of the three may be of any size
+    assert sl.prove_equal(twice, sl.index_map(x, (rows, rows), lambda i, j: (i ^ 5) % 16)).verdict is PROVED
+
+
 def test_a_declaration_uses_the_operator() -> None:
     @sl.operation
     def swizzled_rows(x: Operand) -> Declared:
