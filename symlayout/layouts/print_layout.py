@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import lcm
 from typing import Any, NamedTuple
 
@@ -34,7 +34,8 @@ from symlayout.language.notations import (
 from symlayout.language.readable import Sum, fold_fixed
 from symlayout.language.to_text import axis_names, spell
 from symlayout.layouts import modes as algebra
-from symlayout.layouts.nested import Nest, Nested
+from symlayout.layouts.nested import Nest, Nested, flat
+from symlayout.layouts.shapes import basis
 from symlayout_codegen.values import Value
 
 
@@ -63,6 +64,9 @@ class Target(Value):
     statement: str
     condition: str
     multiple: str = ""
+    path: str = ""
+    element: str = ""
+    scaled: str = ""
 
 
 _CPP = Target(
@@ -74,6 +78,9 @@ _CPP = Target(
     composed="composition(Swizzle<{}, {}, {}>{{}}, {}, {})",
     statement="auto {} = {};",
     condition="assert({});",
+    path="{}",
+    element="E<{}>{{}}",
+    scaled="{0}*E<{1}>{{}}",
 )
 _DSL = Target(
     CUTE_DSL,
@@ -85,6 +92,9 @@ _DSL = Target(
     statement="{} = {}",
     condition="cute.testing.assert_({})",
     multiple="{0} = cute.assume({0}, divby={1})",
+    path="[{}]",
+    element="cute.E({})",
+    scaled="cute.ScaledBasis({0}, {1})",
 )
 _PYCUTE = Target(
     PYTHON,
@@ -106,6 +116,13 @@ class LayoutText:
     @abstractmethod
     def _printed(self) -> Printed:
         """Return what is printed."""
+
+    def _offsets(self) -> Printed:
+        """Return what is printed where values are offsets."""
+        printed = self._printed()
+        if printed.nest.is_based():
+            raise ShapeError(f"the values of {self} are coordinates, which the library has not", "attr_dtype")
+        return printed
 
     def to_cute(self) -> str:
         """Return the layout in CuTe's notation, which `symlayout.layout` reads.
@@ -195,7 +212,7 @@ Int<4>{})));
         >>> print(sl.layout("S<3,0,3> o 0 o (8,8):(8,1)").to_pycute())
         a = ComposedLayout(Swizzle(3, 0, 3), 0, Layout((8, 8), (8, 1)))
         """
-        return _statements(self._printed(), _PYCUTE, name)
+        return _statements(self._offsets(), _PYCUTE, name)
 
     def to_triton(self, name: str = "offset", indices: Sequence[str] | None = None) -> str:
         """Return statements of Triton that compute the offset of a coordinate.
@@ -224,7 +241,7 @@ Int<4>{})));
         offset = 8*i0 + i1
         offset = offset ^ ((offset & 56) >> 3)
         """
-        printed = self._printed()
+        printed = self._offsets()
         writer = _Writer(printed, TRITON, (*_modes_named(printed, indices), _checked(name)))
         lines = [f"tl.device_assert({condition})" for condition in writer.conditions(multiples=True)]
         lines.append(f"{name} = {writer.offset()}")
@@ -233,8 +250,9 @@ Int<4>{})));
         return "\n".join(lines)
 
     def to_tvm(self, indices: Sequence[str] | None = None) -> str:
-        """Return the offset of a coordinate as a lambda, which ``tvm.tirx.IndexMap.from_func`` takes.
+        """Return the value at a coordinate as a lambda, which ``tvm.tirx.IndexMap.from_func`` takes.
 
+        It is the offset, or the coordinate that strides step through.
         A dim is a variable of TVM, and ``T`` is ``tvm.tirx``.  Requirements are not in the text.
 
         Parameters
@@ -260,10 +278,14 @@ Int<4>{})));
         'lambda i0, i1: [N*i0 + i1]'
         >>> sl.layout("S<3,0,3> o 0 o (8,8):(8,1)").to_tvm(indices="ij")
         'lambda i, j: [(n := 8*i + j) ^ ((n & 56) >> 3)]'
+        >>> sl.make_identity_layout("(M,(4,N))").to_tvm()
+        'lambda i0, i1: [i0, i1 % 4, i1//4]'
         """
         printed = self._printed()
         names = _modes_named(printed, indices)
         writer = _Writer(printed, TVM, names)
+        if printed.nest.is_based():
+            return index_lambda(names, writer.coordinate())
         found = writer.offset()
         if (bits := printed.swizzle) is not None and bits[0]:
             free = next(n for n in ("n", "m", "at", "offset_") if n not in writer.taken)
@@ -293,7 +315,7 @@ Int<4>{})));
         >>> sl.layout("S<1,0,3> o 0 o (8,8):(8,1)").to_sympy()
         Lambda((i0, i1), xor(8*i0 + i1, Mod(i0 + floor(i1/8), 2)))
         """
-        printed = self._printed()
+        printed = self._offsets()
         names = _modes_named(printed, indices)
         facts, offset = _offset(printed, names)
         f = sympy_bridge.function_of(names, offset, facts)
@@ -353,6 +375,13 @@ class _Writer:
         facts, total = _offset(self.printed, self._indices)
         return self(total, facts)
 
+    def coordinate(self) -> list[str]:
+        """Return the coordinate that strides step through; its parts in order if it is nested."""
+        facts, total = _offset(self.printed, self._indices)
+        parts = basis.parts(total)
+        paths = sorted({path for stride in flat(self.printed.nest.stride) for path in basis.parts(stride)})
+        return [self(parts.get(path, 0), facts) for path in paths]
+
     def __call__(self, e: Extent, facts: Facts | None = None) -> str:
         """Return an extent as text."""
         known = self.printed.facts if facts is None else facts
@@ -364,12 +393,23 @@ class _Writer:
 
         return spell(lowered(fold_fixed(e, known), self._notation, self._names, is_nonnegative), self._notation)
 
-    def nested(self, e: Nested, around: str, single: str) -> str:
+    def nested(self, e: Nested, around: str, target: Target) -> str:
         """Return nested extents as text."""
         if not isinstance(e, tuple):
-            return self(e)
-        inside = ", ".join(self.nested(part, around, single) for part in e)
-        return around.format(single.format(inside) if len(e) == 1 else inside)
+            return self._step(basis.parts(e), target) if basis.is_based(e) else self(e)
+        inside = ", ".join(self.nested(part, around, target) for part in e)
+        return around.format(target.single.format(inside) if len(e) == 1 else inside)
+
+    def _step(self, parts: Mapping[basis.Path, Extent], target: Target) -> str:
+        """Return a stride that steps through one coordinate."""
+        if len(parts) > 1:
+            raise ShapeError("a stride that steps through several coordinates has no text in CuTe", "attr_dtype")
+        ((path, factor),) = parts.items()
+        place = target.path.format(", ".join(map(str, path)))
+        if factor == 1:
+            return target.element.format(place)
+        times = self(factor)
+        return target.scaled.format(f"({times})" if " " in times or times[0] == "-" else times, place)
 
     def multiples(self) -> Iterator[tuple[str, int]]:
         """Yield each dim that is a multiple of a number, with the number."""
@@ -416,8 +456,7 @@ def _statements(printed: Printed, target: Target, name: str) -> str:
     lines = [target.multiple.format(*pair) for pair in writer.multiples()] if target.multiple else []
     lines += map(target.condition.format, writer.conditions(multiples=not target.multiple))
     shape, stride = (
-        writer.nested(e, around, target.single)
-        for e, around in zip(printed.nest, (target.shape, target.stride), strict=True)
+        writer.nested(e, around, target) for e, around in zip(printed.nest, (target.shape, target.stride), strict=True)
     )
     made = target.layout.format(shape, stride)
     if (bits := printed.swizzle) is not None:

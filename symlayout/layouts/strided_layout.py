@@ -216,8 +216,6 @@ class Layout(LayoutAlgebra["Layout"], LayoutText, LayoutModes):
         return f"{text(self._nest.shape, self._facts)}:{text(self._nest.stride, self._facts)}"
 
     def _printed(self) -> Printed:
-        if self.is_based:
-            raise ShapeError(f"the values of {self} are coordinates, and not written for other libraries", "attr_dtype")
         return Printed(self._nest, self._facts, self.requires)
 
     def __reduce__(self) -> tuple[Callable[..., Layout], tuple[Any, ...]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -37,16 +38,33 @@ class Case(NamedTuple):
         inner = self._inner()
         return [number(inner[k].size, dict(self.dims)) for k in range(inner.rank)]
 
+    def places(self) -> int:
+        """Return the number of coordinates."""
+        return number(self._inner().size, dict(self.dims))
+
     def offsets(self) -> list[int]:
-        """Return the offsets by the definition of a layout, in the order of the numbers of coordinates."""
-        inner = self._inner()
-        modes = modes_at(inner, dict(self.dims))
-        count = number(inner.size, dict(self.dims))
+        """Return the offsets by the definition of a layout, in the order of the numbers of coordinates.
+
+        If strides step through coordinates, each value is several numbers.
+        """
+        inner, at, count = self._inner(), dict(self.dims), self.places()
+        if inner.is_based:
+            return self._coordinates(inner, count)
+        modes = modes_at(inner, at)
         plain = [value(modes, k) for k in range(count)]
         if isinstance(self.layout, sl.Layout):
             return plain
-        start = number(self.layout.offset, dict(self.dims))
+        start = number(self.layout.offset, at)
         return [self.layout.swizzle(start + n) for n in plain]
+
+    def _coordinates(self, inner: sl.Layout, count: int) -> list[int]:
+        """Return the parts of each coordinate, one after the other."""
+        at = dict(self.dims)
+        flat = inner.flatten()
+        pairs = [(flat[k].shape, flat[k].stride) for k in range(flat.rank)]
+        paths = sorted({path for _, stride in pairs for path in stride.terms})
+        modes = [[(number(n, at), number(d.terms.get(path, 0), at)) for n, d in pairs] for path in paths]
+        return [value(along, k) for k in range(count) for along in modes]
 
 
 def _names(case: Case, kind: str = "") -> str:
@@ -66,7 +84,7 @@ def in_python(cases: Sequence[Case], imports: str) -> str:
     parts = [imports]
     for k, case in enumerate(cases):
         body = _indented(case.layout.to_pycute() + "\nreturn a")
-        count = len(case.offsets())
+        count = case.places()
         parts.append(f"def f{k}({_names(case)}):\n{body}\na = f{k}({_values(case)})")
         parts.append(f"print(*[a(k) for k in range({count})])")
     return "\n".join(parts)
@@ -76,7 +94,7 @@ def in_cute_dsl(cases: Sequence[Case]) -> str:
     """Return a program for CuTe's Python: dims are numbers at run time, then static."""
     parts = ["import cutlass, cutlass.cute as cute\nfrom cutlass import Int32\n"]
     for k, case in enumerate(cases):
-        show = f"for k in range({len(case.offsets())}):\n    cute.printf('{{}} ', a(k))\ncute.printf(';')"
+        show = f"for k in range({case.places()}):\n    cute.printf('{{}} ', a(k))\ncute.printf(';')"
         body = _indented(case.layout.to_cute_dsl() + "\n" + show)
         for kind in (": Int32", ": cutlass.Constexpr"):
             parts.append(f"@cute.jit\ndef f{k}({_names(case, kind)}):\n{body}\nf{k}({_values(case)})")
@@ -89,7 +107,7 @@ def in_triton(cases: Sequence[Case]) -> str:
         "import os\nos.environ['TRITON_INTERPRET'] = '1'\nimport numpy as np\nimport triton, triton.language as tl\n"
     ]
     for k, case in enumerate(cases):
-        sizes, count = case.sizes(), len(case.offsets())
+        sizes, count = case.sizes(), case.places()
         lines, step = [f"k = tl.arange(0, {1 << (count - 1).bit_length()})"], 1
         for axis, size in enumerate(sizes):
             lines.append(f"i{axis} = k // {step} % {size}")
@@ -112,7 +130,7 @@ def in_tvm(cases: Sequence[Case]) -> str:
         "    return found\n"
         "def show(f, dims, sizes):\n"
         "    m = T.IndexMap.from_func(f, index_dtype='int64')\n"
-        "    print(*[int(m.map_indices([*map(n, dims), *map(n, at)])[0]) for at in places(*sizes)])\n"
+        "    print(*[int(e) for at in places(*sizes) for e in m.map_indices([*map(n, dims), *map(n, at)])])\n"
     ]
     for case in cases:
         names = [*case.dims, *(f"i{axis}" for axis in range(len(case.sizes())))]
@@ -127,15 +145,17 @@ def in_cpp(cases: Sequence[Case]) -> str:
     parts = [
         "#include <cassert>\n#include <cstdio>\n#include <cute/layout.hpp>\n#include <cute/swizzle_layout.hpp>\n"
         "using namespace cute;\n"
-        'template <class A> void show(A const& a, int n) { for (int k = 0; k < n; ++k) std::printf("%d ", int(a(k)));'
-        ' std::printf(";"); }\n'
+        "template <class T> void put(T const& e) {\n"
+        "  if constexpr (is_tuple<T>::value) for_each(e, [](auto const& part) { put(part); });\n"
+        '  else std::printf("%d ", int(e));\n}\n'
+        'template <class A> void show(A const& a, int n) { for (int k = 0; k < n; ++k) put(a(k)); std::printf(";"); }\n'
     ]
     for k, case in enumerate(cases):
         types = ", ".join(f"class T{axis}" for axis in range(len(case.dims)))
         head = f"template <{types}> " if types else ""
         takes = ", ".join(f"T{axis} {name}" for axis, name in enumerate(case.dims))
         body = _indented(case.layout.to_cute_cpp())
-        parts.append(f"{head}void f{k}({takes}) {{\n{body}  show(a, {len(case.offsets())});\n}}")
+        parts.append(f"{head}void f{k}({takes}) {{\n{body}  show(a, {case.places()});\n}}")
     calls = (f"  f{k}({_values(case, around)});" for k, case in enumerate(cases) for around in ("{}", "Int<{}>{{}}"))
     return "\n".join([*parts, "int main() {", *calls, "}\n"])
 
@@ -181,7 +201,7 @@ def run_python(program: str, folder: Path) -> str:
 
 def numbers(printed: str, end: str = "\n") -> list[list[int]]:
     """Return the numbers of each line."""
-    return [list(map(int, line.split())) for line in printed.split(end) if line.strip()]
+    return [list(map(int, re.findall(r"-?\d+", line))) for line in printed.split(end) if line.strip()]
 
 
 def absent(peer: str) -> str:

@@ -40,6 +40,15 @@ DECREASING = [Case(sl.layout("(4,N):(1,N//3 - 3)"), {"N": 4}), Case(sl.layout("(
 """Quotients that round down to a negative number; CuTe's own libraries keep away from them."""
 
 
+M, N = sl.dims("M N")
+COORDINATES = [
+    Case(sl.make_identity_layout("(3,(2,2))"), {}),
+    Case(sl.make_identity_layout("(M,(4,N))"), {"M": 3, "N": 2}),
+    Case(sl.layout((M, (N, 2)), (3 * sl.E(0), (N * sl.E(1), (2 * N + 1) * sl.E(1)))), {"M": 2, "N": 3}),
+]
+"""Layouts whose values are coordinates."""
+
+
 def _agrees(peer: str, cases: list[Case], folder: Path) -> bool:
     if why := absent(peer):
         pytest.skip(why)
@@ -58,7 +67,8 @@ def test_tensor_layouts(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("peer", ["C++", "CuTe DSL", "Triton", "TVM"])
 def test_a_peer_with_integers_of_its_own(peer: str, tmp_path: Path) -> None:
-    cases = [*CASES, *SYMBOLIC, *SWIZZLED, *NEGATIVE, *DECREASING]
+    based = [] if peer == "Triton" else COORDINATES
+    cases = [*CASES, *SYMBOLIC, *SWIZZLED, *NEGATIVE, *DECREASING, *based]
     assert _agrees(peer, [case for case in cases if max(case.offsets()) < 1 << 31], tmp_path)
 
 
@@ -97,6 +107,17 @@ def test_what_is_required_is_asserted() -> None:
 def test_each_language_has_both_kinds_of_layouts() -> None:
     for name in (n for n in vars(LayoutText) if n.startswith("to_")):
         assert all(getattr(case.layout, name)() for case in (CASES[0], SWIZZLED[0])), name
+
+
+def test_coordinates_are_written_where_a_library_has_them() -> None:
+    a = sl.layout((M, 4), (sl.E(0), (N + 1) * sl.E(1, 0)))
+    made = "make_layout(make_shape(M, Int<4>{}), make_stride(E<0>{}, (N + Int<1>{})*E<1, 0>{}))"
+    assert a.to_cute_cpp() == f"auto a = {made};"
+    for refused in (a.to_pycute, a.to_triton, a.to_sympy):
+        with pytest.raises(sl.ShapeError):
+            refused()
+    with pytest.raises(sl.ShapeError, match="several coordinates"):
+        sl.layout(2, sl.E(0) + sl.E(1)).to_cute_dsl()
 
 
 def test_names_are_free_in_the_language() -> None:

@@ -142,7 +142,7 @@ def test_steps_of_coordinates_are_added_and_multiplied() -> None:
 
 def test_what_orders_offsets_is_refused_for_coordinates() -> None:
     same = sl.make_identity_layout("(4,M)")
-    for ask in (same.complement, same.right_inverse, same.left_inverse, lambda: same.upcast(2), same.to_cute_cpp):
+    for ask in (same.complement, same.right_inverse, same.left_inverse, lambda: same.upcast(2), same.to_triton):
         assert kind_of(ask) == "attr_dtype"
     assert kind_of(lambda: sl.layout((2, 2), (sl.E(0), 1))) == "attr_dtype"
     assert kind_of(lambda: sl.layout((2, 2), (sl.E(0), sl.E(0, 1)))) == "rank"
