@@ -199,6 +199,8 @@ BY_VERSION: dict[str, tuple[str, int, list[Any], dict[str, Any], Any]] = {
         [[[[4, 0], [6, 0]], [[-2, 0], [-2, 0]]]]),
     "Clip of version 6 has the largest float32 as its limit": (
         "Clip", 6, [SPECIAL], {}, [3.4028234663852886e38, -3.4028234663852886e38, np.nan]),
+    "Clip without a limit has the last finite number as one": (
+        "Clip", 13, [SPECIAL], {}, [3.4028234663852886e38, -3.4028234663852886e38, np.nan]),
     "Softmax of version 11 is over all axes from 1 on": (
         "Hardmax", 11, [f32([[[1, 2], [4, 3]]])], {}, [[[0, 0], [1, 0]]]),
     "Hardmax of version 13 is over the last axis": (
