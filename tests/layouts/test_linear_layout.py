@@ -209,6 +209,33 @@ def test_what_is_said_to_be_linear_is_what_enumeration_finds(seeds: range) -> No
                 sl.linear_layout(a)
 
 
+def test_a_layout_of_coordinates_has_an_out_dim_for_each_of_them() -> None:
+    tiles = sl.make_identity_layout((16, 8)).zipped_divide((4, 2))
+    found = sl.linear_layout(tiles, ["row", "column"], ins=("element", "tile"))
+    assert found.out_dims == {"row": 16, "column": 8}
+    assert [found(*at) for at in coordinates(found)] == [tiles(*at) for at in coordinates(found)]
+    assert sl.linear_layout("1:0").bases == {"i0": ()}
+    assert sl.linear_layout("1:0")(0) == 0
+    with pytest.raises(sl.ShapeError) as caught:
+        sl.linear_layout(sl.make_identity_layout((6, 8)))
+    assert caught.value.kind == "no_layout"
+
+
+@pytest.mark.parametrize("seeds", [range(k, k + 200) for k in range(0, 400, 200)], ids=str)
+def test_a_permutation_of_bits_under_a_swizzle_is_a_layout_and_comes_back(seeds: range) -> None:
+    for seed in seeds:
+        rng = random.Random(f"layout {seed}")
+        places = rng.sample(range(6), rng.randint(1, 6))
+        cut = rng.randrange(len(places) + 1)
+        count = rng.randrange(3)
+        swizzle = sl.swizzle(count, rng.randrange(3), rng.choice([1, -1]) * (count + rng.randrange(2)))
+        bases = {"x": [swizzle(1 << k) for k in places[:cut]], "y": [swizzle(1 << k) for k in places[cut:]]}
+        a = sl.linear_layout(bases, ["offset"])
+        back = a.to_layout()
+        assert [back(*at) for at in coordinates(a)] == [a(*at) for at in coordinates(a)]
+        assert sl.linear_layout(back, a.out_dims, ins=("x", "y")) == a
+
+
 def test_a_map_that_needs_two_swizzles_is_no_layout() -> None:
     with pytest.raises(sl.ShapeError) as caught:
         sl.linear_layout({"x": [1, 2, 4, 8], "y": [17, 35, 70, 142]}).to_layout()

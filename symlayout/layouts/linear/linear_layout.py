@@ -514,7 +514,8 @@ class LinearLayout:
             sizes, steps = zip(*modes, strict=True) if modes else ((1,), (0,))
             shape.append(sizes if len(sizes) > 1 else sizes[0])
             stride.append(steps if len(steps) > 1 else steps[0])
-        return layout(shape[0], stride[0]) if len(shape) == 1 else layout(tuple(shape), tuple(stride))
+        is_one = len(shape) == 1 and not isinstance(shape[0], tuple)
+        return layout(shape[0], stride[0]) if is_one else layout(tuple(shape), tuple(stride))
 
     def to_triton(self) -> str:
         """Return the expression that makes the layout in Triton's Python.

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
+import operator
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from symlayout.errors import FormatError, ShapeError, shown
 from symlayout.language import sympy_bridge
 from symlayout.layouts.linear.linear_layout import Basis, LinearLayout
-from symlayout.layouts.nested import Nest
+from symlayout.layouts.nested import flat
 from symlayout.layouts.strided_layout import Layout, layout
 from symlayout.layouts.swizzle import ComposedLayout, Swizzle
 from symlayout.layouts.swizzle import as_tensors as layouts_as_tensors
@@ -23,10 +26,10 @@ def linear_layout(bases: Any, outs: Any = None, *, ins: Sequence[str] | None = N
     ----------
     bases : mapping, Layout, ComposedLayout, Swizzle or str
         For each in dim the values at 1, 2, 4, ...: an int, or a tuple with an int for each out dim.  A layout has sizes
-        that are powers of two, an in dim for each mode, and one out dim.
+        that are powers of two, an in dim for each mode, and one out dim; of coordinates, one for each of them.
     outs : str, sequence of str, or mapping of str to int, optional
         The out dims, or their sizes; a size that is not given is the least power of two above all bases.  By default
-        ``dim0``, ``dim1``, ...; ``offset`` for a layout.
+        ``dim0``, ``dim1``, ...; ``offset`` for the offsets of a layout.
     ins : sequence of str, optional
         The in dims of a layout; by default ``i0``, ``i1``, ...
 
@@ -51,7 +54,7 @@ def linear_layout(bases: Any, outs: Any = None, *, ins: Sequence[str] | None = N
     linear_layout({'row': [1, 2], 'column': [5]}, {'offset': 8})
     """
     if not isinstance(bases, Mapping):
-        return _of_layout(bases, "offset" if outs is None else outs, ins)
+        return _of_layout(bases, outs, ins)
     if ins is not None:
         raise FormatError("in dims are named by the bases")
     vectors = {str(name): [_vector(value) for value in _items(values)] for name, values in bases.items()}
@@ -95,32 +98,37 @@ def _of_layout(value: Any, outs: Any, ins: Sequence[str] | None) -> LinearLayout
     if isinstance(found, ComposedLayout) and found.offset != 0:
         raise ShapeError(f"{found} has an offset before the swizzle, so that 0 is not at 0", "no_layout")
     swizzle, inner = (found.swizzle, found.layout) if isinstance(found, ComposedLayout) else (Swizzle(0, 0, 0), found)
+    if inner.is_based and swizzle.bits:
+        raise ShapeError(f"{found} is a swizzle of coordinates", "no_layout")
     names = [f"i{k}" for k in range(inner.rank)] if ins is None else list(ins)
     if len(names) != inner.rank or len(set(names)) != inner.rank:
         raise ShapeError(f"{shown(names)} are not {inner.rank} different names, one for each mode", "rank")
-    bases: dict[str, list[int]] = {}
-    used = 0
-    for name, part in zip(names, inner.nest.parts(), strict=True):
-        bases[name] = _bases(part, inner)
-        for value in bases[name]:
-            if used & value:
-                raise ShapeError(f"{inner} is not linear over bits: sums of its strides have carries", "no_layout")
-            used |= value
-    return linear_layout({name: [swizzle(value) for value in values] for name, values in bases.items()}, outs)
+    bases = {name: [_value(inner, k, 1 << t) for t in range(_bits(inner, k))] for k, name in enumerate(names)}
+    for values in zip(*itertools.chain(*bases.values()), strict=True):
+        if sum(values) != functools.reduce(operator.or_, values):
+            raise ShapeError(f"{inner} is not linear over bits: sums of its strides have carries", "no_layout")
+    if outs is None:
+        outs = [f"dim{k}" for k in range(len(_value(inner, 0, 0)))] if inner.is_based else "offset"
+    return linear_layout({name: [tuple(map(swizzle, v)) for v in vectors] for name, vectors in bases.items()}, outs)
 
 
-def _bases(part: Nest, inner: Layout) -> list[int]:
-    """Return the offsets at 1, 2, 4, ... of one mode of a layout."""
-    found: list[int] = []
-    for size, stride in part.modes():
+def _bits(inner: Layout, mode: int) -> int:
+    """Return the number of bits of the sizes in one mode at the top."""
+    bits = 0
+    for size, _ in inner.nest.parts()[mode].modes():
         if not isinstance(size, int) or size & (size - 1):
             raise ShapeError(f"a size of {inner} is no power of two", "no_layout")
-        if size == 1:
-            continue
-        if not isinstance(stride, int) or stride < 0:
-            raise ShapeError(f"a stride of {inner} is not a number that is at least 0", "no_layout")
-        found += [stride << k for k in range(size.bit_length() - 1)]
-    return found
+        bits += size.bit_length() - 1
+    return bits
+
+
+def _value(inner: Layout, mode: int, c: int) -> Basis:
+    """Return the offset, or the coordinate, at the number *c* of one mode, with 0 for the others."""
+    found = list(flat(inner(*(c if k == mode else 0 for k in range(inner.rank)))))
+    values = tuple(value for value in found if isinstance(value, int) and value >= 0)
+    if len(values) != len(found):
+        raise ShapeError(f"a stride of {inner} is not a number that is at least 0", "no_layout")
+    return values
 
 
 def as_tensors(left: Any, right: Any) -> tuple[Any, Any]:
