@@ -118,7 +118,10 @@ images: $(VENV)/test.stamp
 	    --at 0,1,1,2 --svg docs/images/space_to_depth.svg
 	$(BIN)/symlayout show tests/models/exported/swin_dynamic.onnx --svg docs/images/swin.svg
 	$(BIN)/symlayout optimize examples/models/unet.onnx -o $(VENV)/unet.onnx --svg docs/images/unet.svg
+	$(BIN)/symlayout optimize tests/models/exported/space_to_depth_stem_dynamic.onnx -o $(VENV)/stem.onnx \
+	    --svg docs/images/space_to_depth_stem.svg
 	$(BIN)/python -m tests.support.draw_rooms
+	$(BIN)/python -m tests.support.certificates.draw_proof
 
 strict-c: $(VENV)/test.stamp
 	$(BIN)/python -m tests.compile_generated

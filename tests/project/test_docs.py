@@ -15,6 +15,7 @@ import pytest
 
 import symlayout as sl
 from tests.support import draw_rooms, snippets
+from tests.support.certificates import draw_proof
 from tests.support.paths import PACKAGES, ROOT
 
 DOCS = ROOT / "docs"
@@ -196,6 +197,12 @@ def test_the_glossary_names_what_a_file_defines() -> None:
 @pytest.mark.slow
 def test_the_drawing_of_the_rooms_is_current() -> None:
     assert draw_rooms.FILE.read_text(encoding="utf-8") == draw_rooms.drawing(), "run: make images"
+
+
+def test_the_drawing_of_a_proof_is_current_and_of_the_claim_of_its_page() -> None:
+    assert draw_proof.FILE.read_text(encoding="utf-8") == draw_proof.drawing(), "run: make images"
+    page = draw_proof.FILE.with_suffix(".md").read_text(encoding="utf-8")
+    assert "".join(f">>> {line}\n" for line in draw_proof.SOURCE.splitlines()) in page
 
 
 def test_the_architecture_page_lists_every_module() -> None:
