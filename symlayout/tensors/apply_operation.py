@@ -135,7 +135,13 @@ def apply(
         declared = declaration(operand, *args, **kwargs)
     else:
         with operand.dividing():
-            declared = _checked(declaration(operand, *args, **kwargs), operand, [x.rank for x in inputs])
+            try:
+                made = declaration(operand, *args, **kwargs)
+            except ZeroDivisionError:
+                raise ShapeError(f"{operand.where}: the declaration divides by 0", "non_divisible") from None
+            declared = _checked(made, operand, [x.rank for x in inputs])
+        for axis, extent in enumerate(declared.domain):
+            operand.require(extent, "infeasible", "extent {} of axis {} is negative", extent, axis)
         _try(declared, operand)
     return mapped(operand, declared, inputs, Application(declaration, args, kwargs, values or {}, own))
 
