@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from math import lcm
 from typing import Any, NamedTuple
 
@@ -135,15 +135,15 @@ class LayoutText:
         """
         return str(self)
 
-    def to_cute_cpp(self, name: str = "a") -> str:
+    def to_cute_cpp(self, name: str | None = None) -> str:
         """Return statements of C++ that make the layout in CuTe, after ``using namespace cute``.
 
         Numbers are static, and a dim is a variable: an integer, or an ``Int<n>{}``.  Requirements are asserted.
 
         Parameters
         ----------
-        name : str
-            The variable of the layout.
+        name : str, optional
+            The variable of the layout; by default ``a``, with underscores if dims have that name.
 
         Raises
         ------
@@ -164,7 +164,7 @@ Int<4>{})));
         """
         return _statements(self._printed(), _CPP, name)
 
-    def to_cute_dsl(self, name: str = "a") -> str:
+    def to_cute_dsl(self, name: str | None = None) -> str:
         """Return statements of Python that make the layout in CuTe's Python, where ``cutlass.cute`` is ``cute``.
 
         A dim is a variable: an int, or an ``Int32``.  The multiple of a dim becomes ``cute.assume(dim, divby=)``, and
@@ -172,8 +172,8 @@ Int<4>{})));
 
         Parameters
         ----------
-        name : str
-            The variable of the layout.
+        name : str, optional
+            The variable of the layout; by default ``a``, with underscores if dims have that name.
 
         Raises
         ------
@@ -193,13 +193,13 @@ Int<4>{})));
         """
         return _statements(self._printed(), _DSL, name)
 
-    def to_pycute(self, name: str = "a") -> str:
+    def to_pycute(self, name: str | None = None) -> str:
         """Return statements of Python that make the layout in pycute, or in tensor-layouts if there is no swizzle.
 
         Parameters
         ----------
-        name : str
-            The variable of the layout.
+        name : str, optional
+            The variable of the layout; by default ``a``, with underscores if dims have that name.
 
         Raises
         ------
@@ -214,13 +214,13 @@ Int<4>{})));
         """
         return _statements(self._offsets(), _PYCUTE, name)
 
-    def to_triton(self, name: str = "offset", indices: Sequence[str] | None = None) -> str:
+    def to_triton(self, name: str | None = None, indices: Sequence[str] | None = None) -> str:
         """Return statements of Triton that compute the offset of a coordinate.
 
         Parameters
         ----------
-        name : str
-            The variable of the offset.
+        name : str, optional
+            The variable of the offset; by default ``offset``, with underscores if dims have that name.
         indices : sequence of str, optional
             The variables of the coordinate, one for each mode at the top: numbers or blocks of them.
 
@@ -242,7 +242,9 @@ Int<4>{})));
         offset = offset ^ ((offset & 56) >> 3)
         """
         printed = self._offsets()
-        writer = _Writer(printed, TRITON, (*_modes_named(printed, indices), _checked(name)))
+        coordinate = _modes_named(printed, indices)
+        name = _free("offset", {*coordinate, *printed.facts.dims}) if name is None else _checked(name)
+        writer = _Writer(printed, TRITON, (*coordinate, name))
         lines = [f"tl.device_assert({condition})" for condition in writer.conditions(multiples=True)]
         lines.append(f"{name} = {writer.offset()}")
         if (bits := printed.swizzle) is not None and bits[0]:
@@ -288,7 +290,7 @@ Int<4>{})));
             return index_lambda(names, writer.coordinate())
         found = writer.offset()
         if (bits := printed.swizzle) is not None and bits[0]:
-            free = next(n for n in ("n", "m", "at", "offset_") if n not in writer.taken)
+            free = _free("n", writer.taken)
             found = _exclusive_or(bits, f"({free} := {in_tvm(found)})", free)
         return index_lambda(names, [found])
 
@@ -449,8 +451,16 @@ def _multiple(left: Any, sign: str, right: Any) -> tuple[str, int] | None:
     return record.name, int(pair[1])
 
 
-def _statements(printed: Printed, target: Target, name: str) -> str:
+def _free(name: str, taken: Collection[str]) -> str:
+    """Return *name*, with underscores as many as it needs to be none of *taken*."""
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _statements(printed: Printed, target: Target, name: str | None) -> str:
     writer = _Writer(printed, target.notation)
+    name = _free("a", writer.taken) if name is None else name
     if _checked(name) in writer.taken or name in target.notation.words:
         raise FormatError(f"the name {name} is not free in {target.notation.name}")
     lines = [target.multiple.format(*pair) for pair in writer.multiples()] if target.multiple else []

@@ -122,6 +122,10 @@ def test_coordinates_are_written_where_a_library_has_them() -> None:
 
 def test_names_are_free_in_the_language() -> None:
     a = sl.layout("(for,class):(class,1)")
+    assert sl.layout("(a,offset):(offset,1)").to_pycute() == "a_ = Layout((a, offset), (offset, 1))"
+    assert sl.layout("(a,offset):(offset,1)").to_triton() == "offset_ = i0*offset + i1"
+    under = sl.layout("S<1,0,1> o n o (n,2):(1,n_)").to_tvm()
+    assert under == "lambda i0, i1: [(n__ := i1*n_ + i0 + n) ^ ((n__ & 2) >> 1)]"
     assert a.to_triton(indices=("x", "y")) == "offset = class_*x + y"
     assert a.to_cute_cpp("b") == "auto b = make_layout(make_shape(for_, class_), make_stride(class_, Int<1>{}));"
     for wrong in ("class_", "a b", "int", ""):

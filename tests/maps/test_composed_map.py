@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -107,6 +108,23 @@ def test_the_printed_form_means_what_is_read(case: Case) -> None:
             assert numbers[read] == value, (text, coordinate)
         else:
             assert read == value, (text, coordinate)
+
+
+@settings(deadline=None, derandomize=True, max_examples=examples(300), suppress_health_check=list(HealthCheck))
+@given(cases(most_steps=3, only=[name for name in STEPS if name not in ("pack", "pad")]))
+def test_the_lambda_for_tvm_means_what_is_read(case: Case) -> None:
+    numbers = np.arange(1000, 1000 + np.prod(case.shape, dtype=int), dtype="i4").reshape(case.shape)
+    t = build(sl.tensor(case.shape, name="x"), case.steps)
+    try:
+        text = t.index_map.to_tvm()
+    except sl.FormatError:  # several pieces, fills or tables
+        return
+    module = SimpleNamespace(min=min, max=max, ceildiv=ceil_div, const=lambda n, _: n)
+    f = eval(text, {"T": module})
+    expected = oracle.run(oracle.grid(numbers), case.steps)
+    for coordinate in list(oracle.box(expected.shape))[::3]:
+        value = int(np.frombuffer(expected.cells[coordinate], "i4")[0])
+        assert numbers[tuple(f(*coordinate))] == value, (text, coordinate)
 
 
 @pytest.mark.parametrize("name", PRINTED)
