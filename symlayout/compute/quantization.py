@@ -97,6 +97,11 @@ def dequantized(x: Array, scale: Array, *zero: Array, to: Any = None) -> Array:
     return elements(v * scale.astype(np.float32)).astype(scale.dtype if to is None else to)
 
 
+def as_real(x: Array) -> Array:
+    """Return integers in float32, as a number of a form is one."""
+    return x.astype(np.float32)
+
+
 def looked_up(x: Array, table: tuple[float, ...]) -> Array:
     """Return the number of a table that each code stands for, in float32."""
     return elements(np.asarray(table, np.float32)[x])

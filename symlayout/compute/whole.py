@@ -105,8 +105,8 @@ def as_runtimes_round(
     """
     given = tuple((key, _frozen(v)) for key, v in attributes)
     if pointwise:
-        return elementwise(Body(name, None, given, rounds=True), formula, *operands, dtype=formula.dtype)
-    body = Body(name, None, given, over=True, random=_is_symbolic(given), rounds=True)
+        return elementwise(Body(name, None, given, total=True, rounds=True), formula, *operands, dtype=formula.dtype)
+    body = Body(name, None, given, over=True, random=_is_symbolic(given), total=True, rounds=True)
     return compute(body, [formula, *operands], batch=0, result=_Limited(formula.shape, ()), dtype=formula.dtype)
 
 

@@ -36,7 +36,7 @@ from symlayout.maps.evaluate_bodies import stirred
 from symlayout.maps.gather_elements import int_extents
 from symlayout.maps.index_ranges import in_range, ranges_of
 from symlayout.models.model import Model
-from symlayout.proof.counterexample import ArrayDifference, difference_of
+from symlayout.proof.cases.array_difference import ArrayDifference, difference_of
 from symlayout.tensors.chain import Tensor, graph_of
 
 Array = np.ndarray[Any, Any]

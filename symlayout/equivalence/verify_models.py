@@ -40,12 +40,14 @@ from symlayout.errors import InconclusiveError, ShapeError, SymlayoutError
 from symlayout.language import sympy_bridge
 from symlayout.language.sympy_bridge import symbol_of
 from symlayout.models.model import Model
-from symlayout.proof.attempts import DEFAULT_BUDGET, pairs_known, zeros_taken_out
+from symlayout.proof.attempts import DEFAULT_BUDGET, budget_by_laws, compared_by_laws, pairs_known
+from symlayout.proof.cases.quantized_units import are_quantized
 from symlayout.proof.certificate.check_computed import refusal_of_computed
 from symlayout.proof.congruence import Congruence
 from symlayout.proof.counterexample import Witness, sample, valid_inputs
-from symlayout.proof.laws import SIGNED_ZERO, check_laws
+from symlayout.proof.laws import REQUANTIZE, check_laws
 from symlayout.proof.points import is_empty, point_of
+from symlayout.proof.rewritings import FORM_OF
 from symlayout.proof.verdict import Proof, Verdict
 from symlayout.show import wording
 from symlayout.tensors.chain import Tensor
@@ -181,19 +183,20 @@ def _verified(
         demand = wording.relation(sympy_bridge.to_relation(open_[0], trial))
         doubt = f"the model after is valid wherever the model before is: it requires {demand}"
     reading = _partial_of(values[0], before.outputs).values()
+    points = budget_by_laws(decided, {name: right[name] for name in decided}, laws, budget)
     for name, t in decided.items():
-        proof = proof_of(t, right[name], facts, known, budget, domain.dims, reading)
+        proof = proof_of(t, right[name], facts, known, points, domain.dims, reading)
         if doubt and proof.verdict is Verdict.PROVED:
             proof = Proof(t, right[name], facts, Verdict.UNKNOWN, None, doubt, proof.searched)
         if name in before.unknown or name_after[name] in after.unknown:
             proof = without_ranks(proof, t, right[name], facts)
         proofs[name] = proof
-    asked = {n: t for n, t in decided.items() if not doubt and (advise or SIGNED_ZERO in laws)}
+    asked = {n: t for n, t in decided.items() if not doubt and (advise or FORM_OF.keys() & set(laws))}
 
     def decided_again(a: Tensor, b: Tensor, pairs: tuple[Congruence, Congruence], points: int) -> Proof:
         return proof_of(a, b, facts, pairs, points, domain.dims, reading)
 
-    zeros_taken_out(asked, right, facts, laws, budget, proofs, decided_again)
+    compared_by_laws(asked, right, facts, laws, budget, proofs, decided_again)
     proofs = {name: proofs[name] for name in left}
     used = tuple(sorted(set().union(*(p.laws for p in proofs.values()))))
     found = Verification(proofs, used, domain=domain, ends=ends)
@@ -218,7 +221,8 @@ def _verified(
         proofs |= {name: Proof(t, right[name], facts, Verdict.UNKNOWN, None, doubt) for name, t in left.items()}
     inputs = _inputs_of_witness(before, joint, again[0], ends)
     witness = _witness_inside(proofs, left, right, inputs, reading, runtimes)
-    if witness is None and runtimes is not None:
+    rounded = REQUANTIZE in laws and are_quantized([*left.values(), *right.values()])
+    if witness is None and runtimes is not None and not rounded:  # a runtime does not say what is a unit
         witness = _when_run(runtimes, before, left, right, again[0], facts, reading, proofs)
     if witness is not None:
         found = replace(found, replay=replay)

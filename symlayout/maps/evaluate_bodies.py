@@ -17,12 +17,19 @@ from symlayout.tensors.element_types import check_axes, new_array
 
 Array = np.ndarray[Any, Any]
 Seen = Callable[[Body, Sequence[Array], Array], None]
+Change = Callable[[Tensor, Array], Array]
 BLOCK = 1 << 22
 """Most elements of a view to gather at once, if the batch can be cut."""
 _KEPT = 1 << 16  # most elements of a view whose coordinates are kept, not computed again
 
 
-def evaluated(tensors: Sequence[Tensor], arrays: Mapping[str, Array], *, seen: Seen | None = None) -> dict[int, Array]:
+def evaluated(
+    tensors: Sequence[Tensor],
+    arrays: Mapping[str, Array],
+    *,
+    seen: Seen | None = None,
+    change: Change | None = None,
+) -> dict[int, Array]:
     """Return the elements of *tensors* by ``id``; all extents are ints.
 
     If the elements do not depend on an axis, the array may have extent 1 there.
@@ -33,6 +40,8 @@ def evaluated(tensors: Sequence[Tensor], arrays: Mapping[str, Array], *, seen: S
         The arrays of the inputs, by key.
     seen : callable, optional
         Called with each body that is computed, what it reads and its value, once for each block.
+    change : callable, optional
+        Called with each computed value and its elements; it returns what takes their place.
 
     Raises
     ------
@@ -40,12 +49,17 @@ def evaluated(tensors: Sequence[Tensor], arrays: Mapping[str, Array], *, seen: S
         A body has no function.
     """
     wanted = {id(t) for t in tensors}
-    made = each_value(tensors, arrays, seen=seen)
+    made = each_value(tensors, arrays, seen=seen, change=change)
     return {id(t): value for t, value in made if id(t) in wanted and value is not None}
 
 
 def each_value(
-    tensors: Sequence[Tensor], arrays: Mapping[str, Array], *, partial: bool = False, seen: Seen | None = None
+    tensors: Sequence[Tensor],
+    arrays: Mapping[str, Array],
+    *,
+    partial: bool = False,
+    seen: Seen | None = None,
+    change: Change | None = None,
 ) -> Iterator[tuple[Tensor, Array | None]]:
     """Yield each computed value that *tensors* need, and these themselves, with its elements: see `evaluated`.
 
@@ -69,6 +83,7 @@ def each_value(
             try:
                 value = _computed(node, sources, seen) if node.body is not None else moved(node, sources)
                 if node.body is not None:
+                    value = value if change is None else change(node, value)
                     sources[node.key] = _spread(value, int_extents(node), node)
             except (InconclusiveError, ShapeError):
                 value = None

@@ -9,7 +9,7 @@ the rest of the search with many.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 
 from symlayout.algebra.facts import Facts
@@ -20,9 +20,9 @@ from symlayout.proof.classes import Classes
 from symlayout.proof.congruence import Congruence
 from symlayout.proof.counterexample import WitnessSearch
 from symlayout.proof.decide_equal import attempt, dtype_of
-from symlayout.proof.laws import LAWS, SIGNED_ZERO
+from symlayout.proof.laws import LAWS, REQUANTIZE
 from symlayout.proof.rewritings import (
-    WITHOUT_ZEROS,
+    FORM_OF,
     Form,
     RewrittenSides,
     rewritten,
@@ -98,7 +98,7 @@ def decide(
     first, last = known
     if (proof := _proved_soon(left, right, facts, first)) is not None:
         return proof
-    search = WitnessSearch(left, right, facts, dtype_of(left, right), reading)
+    search = WitnessSearch(left, right, facts, dtype_of(left, right), reading, units=REQUANTIZE in first.laws)
     few = COMPUTED_POINTS if left.computes or right.computes else FIRST_POINTS
     witness, searched, complete = search.run(min(budget, few))
     if witness is not None and witness.is_plain:  # by more than any law changes a value
@@ -182,7 +182,15 @@ def _proved_rewritten(
     return None
 
 
-def zeros_taken_out(
+def budget_by_laws(left: Mapping[str, Tensor], right: Mapping[str, Tensor], laws: Sequence[str], budget: int) -> int:
+    """Return how many points are searched for a witness against tensors as they are.
+
+    That is none where the law ``"requantize"`` is granted and replaces values: those of both sides differ by rounding.
+    """
+    return 0 if REQUANTIZE in laws and _in_forms(left, right, {REQUANTIZE})[1] else budget
+
+
+def compared_by_laws(
     left: Mapping[str, Tensor],
     right: Mapping[str, Tensor],
     facts: Facts,
@@ -191,40 +199,59 @@ def zeros_taken_out(
     proofs: dict[str, Proof],
     decide: Callable[[Tensor, Tensor, tuple[Congruence, Congruence], int], Proof],
 ) -> None:
-    """Compare tensors that are not proved equal without the sums with 0 that they have; note in *proofs* what it shows.
+    """Compare tensors that are not proved equal in the forms that laws allow; note in *proofs* what it shows.
 
-    *proofs* are those of the tensors as they are, by the names in *left*, and *decide* is what found them.  Where the
-    law ``"signed-zero"`` is granted, all of them are compared again, so that one certificate is about them all.
+    *proofs* are those of the tensors as they are, by the names in *left*, and *decide* is what found them.  A law such
+    as ``"signed-zero"`` or ``"requantize"`` replaces values by others.  Where it is granted, all tensors are compared
+    again, so that one certificate is about them all.
     """
-    granted = SIGNED_ZERO in laws
-    found = [proofs[name] for name in left]
-    if not any(p.verdict is not Verdict.PROVED and (granted or not p.is_refuted_plainly) for p in found):
-        return
-    bare = rewritten(left, {name: right[name] for name in left}, {WITHOUT_ZEROS}, ())
-    if all(t is left[name] and bare.right[name] is right[name] for name, t in bare.left.items()):
-        return
-    # without the law, the only question is whether it would help: then neither a witness nor a long proof is of use
-    goals = None if granted else FIRST_EFFORT
-    known = pairs_known(facts, laws if granted else LAWS, goals, (list(bare.left.values()), list(bare.right.values())))
-    for name, t in bare.left.items():
-        without = decide(t, bare.right[name], known, budget if granted else 0)
-        proofs[name] = _under_signed_zero(proofs[name], without, granted=granted)
+    granted = FORM_OF.keys() & set(laws)
+    before: frozenset[str] = frozenset()
+    for tried in ([granted] if granted else []) + ([set(FORM_OF)] if granted != FORM_OF.keys() else []):
+        is_granted, found = tried == granted, [proofs[name] for name in left]
+        if not any(p.verdict is not Verdict.PROVED and (is_granted or not p.is_refuted_plainly) for p in found):
+            return
+        bare, used = _in_forms(left, {name: right[name] for name in left}, tried)
+        if not used - before:
+            continue
+        before = used
+        # without the law, the only question is whether it would help: then neither a witness nor a long proof is of use
+        goals = None if is_granted else FIRST_EFFORT
+        sides = list(bare.left.values()), list(bare.right.values())
+        known = pairs_known(facts, laws if is_granted else LAWS, goals, sides)
+        for name, t in bare.left.items():
+            without = decide(t, bare.right[name], known, budget if is_granted else 0)
+            proofs[name] = _under_laws(proofs[name], without, used, granted=is_granted)
 
 
-def _under_signed_zero(proof: Proof, without: Proof, *, granted: bool) -> Proof:
-    """Return the proof of a claim, given the one without the law, and the one of its sides without added zeros.
+def _in_forms(
+    left: Mapping[str, Tensor], right: Mapping[str, Tensor], laws: Collection[str]
+) -> tuple[RewrittenSides, frozenset[str]]:
+    """Return both sides in the forms of *laws* that make a difference, and these laws."""
+    sides, used = rewritten(left, right, (), ()), set[str]()
+    for law, form in FORM_OF.items():
+        if law in laws:
+            made = rewritten(sides.left, sides.right, {form}, ())
+            sides, used = (made, used | {law}) if made.changed else (sides, used)
+    return sides, frozenset(used)
 
-    If the law is not *granted*, UNKNOWN names it where it is needed.  If it is, a difference counts only where the
-    sides without added zeros differ, too.
+
+def _under_laws(proof: Proof, without: Proof, used: frozenset[str], *, granted: bool) -> Proof:
+    """Return the proof of a claim, given the one without the laws *used*, and the one of its sides as they allow them.
+
+    If the laws are not *granted*, UNKNOWN names them where they are needed.  If they are, a difference counts only
+    where the sides that they allow differ, too; these may be known where the claim's own elements are not.
     """
     if proof.verdict is Verdict.PROVED:
         return proof
     if without.verdict is Verdict.PROVED:
-        laws = tuple(sorted({*without.laws, SIGNED_ZERO}))
+        laws = tuple(sorted({*without.laws, *used}))
         if granted:
-            return proof.under(laws, without)
+            return proof.under(laws, without, frozenset(FORM_OF[law] for law in used))
         return proof if proof.is_refuted_plainly else proof.needing(laws, proof.witness)
-    return without if granted and without.verdict is Verdict.UNKNOWN else proof
+    if granted and (without.verdict is Verdict.UNKNOWN or (REQUANTIZE in used and proof.verdict is Verdict.UNKNOWN)):
+        return without
+    return proof
 
 
 def _judged(search: WitnessSearch, unknown: Proof) -> Proof:

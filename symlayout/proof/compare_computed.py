@@ -37,7 +37,8 @@ from symlayout.proof.congruence import (
     ways,
 )
 from symlayout.proof.fills.covered_terms import Views, are_of_one_value, may_be_covered
-from symlayout.proof.forms.compare_forms import FORMULA, can_match, is_finite, laws_of
+from symlayout.proof.forms.compare_forms import FORMULA, can_match, laws_of
+from symlayout.proof.forms.padded_functions import is_finite
 from symlayout.proof.forms.special_values import Formula
 from symlayout.proof.laws import FOLD, LAWS, REAL, REASSOCIATE
 from symlayout.proof.pull_functions import fills_of

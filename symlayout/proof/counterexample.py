@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import cmath
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice, permutations
 from typing import Any
@@ -25,6 +25,8 @@ from symlayout.maps.compose_chain import output_digits
 from symlayout.maps.evaluate_bodies import evaluated, stirred
 from symlayout.maps.gather_elements import gathers, int_extents
 from symlayout.maps.index_ranges import in_range, ranges_of
+from symlayout.proof.cases.array_difference import difference_of, is_float
+from symlayout.proof.cases.quantized_units import explained_by_units
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.declaration import Body
 from symlayout.tensors.element_types import same_fill
@@ -43,8 +45,6 @@ _MORE_POINTS = 4  # that are tried for a finite difference where an infinite one
 _INDICES = 1000  # added to a draw in which integers are 0 or 1: places that each axis has, but for one of extent 1
 _WITH_ELEMENTS = 20  # candidate points with no extent 0 that are tried first for values that are computed
 _EVERY = 4  # how many sizes there are to one for which small elements are drawn, too, and to one for those of about 1
-_NOISE = 100  # times what rounding of the inputs changes a side by
-_PLAIN = 5  # times what is taken for rounding: the sides differ, whatever laws are granted
 _FAR = (64, 16, 256)  # extents of one dim, or of all, that are tried last: small sizes do not reach all constants
 _MOST_FAR = 1 << 24  # most elements that bodies read there
 _MOST_SPECIAL = 1 << 20  # most elements that bodies read where special values are drawn
@@ -110,12 +110,21 @@ class Witness:
 class WitnessSearch:
     """The search for a witness against ``left == right``, over one system of facts.
 
-    The values *reading* have to be valid at a witness, too.
+    The values *reading* have to be valid at a witness, too.  With *units*, quantized values may be one unit off.
     """
 
-    def __init__(self, left: Tensor, right: Tensor, facts: Facts, dtype: Any, reading: Sequence[Tensor] = ()) -> None:
+    def __init__(
+        self,
+        left: Tensor,
+        right: Tensor,
+        facts: Facts,
+        dtype: Any,
+        reading: Sequence[Tensor] = (),
+        *,
+        units: bool = False,
+    ) -> None:
         self.left, self.right, self.facts, self.dtype, self.reading = left, right, facts, dtype, reading
-        self._steps = len(left.graph()) + len(right.graph())
+        self._steps, self._units = len(left.graph()) + len(right.graph()), units
         self._spent = 0  # cost of the points so far, in small points
         self._searched = 0  # points of D so far
         self._tried = 0  # points so far, those outside D included
@@ -319,6 +328,8 @@ class WitnessSearch:
             moved = {key: stirred(array) for key, array in arrays.items()}
             return np.broadcast_to(evaluated([left], moved)[id(left)], shape)
 
+        if self._units:
+            b = np.where(explained_by_units((left, right), arrays, (a, b)), a, b)
         apart = difference_of(a, b, again)
         if apart is None or apart.coord is None:
             return None
@@ -359,7 +370,7 @@ def _specially_apart(
     for given in (arrays, {key: stirred(array) for key, array in arrays.items()})[: 1 if exact else 2]:
         found = evaluated([left, right], given, seen=lambda *read: open_.append(is_open(*read)))
         made.append((np.broadcast_to(found[id(left)], shape), np.broadcast_to(found[id(right)], shape)))
-        if any(open_) or not all(_is_float(t.dtype) for t in made[-1]):
+        if any(open_) or not all(is_float(t.dtype) for t in made[-1]):
             return None
     places = np.flatnonzero(np.logical_and.reduce([are_other_kinds(*pair) for pair in made]))
     if not places.size:
@@ -384,58 +395,6 @@ def _has_lost_products(sides: Sequence[Tensor], arrays: Mapping[str, Array]) -> 
 def _is_infinite(value: Any) -> bool:
     """Return whether a number is an infinity or NaN."""
     return isinstance(value, float | complex) and not cmath.isfinite(value)
-
-
-def _is_float(dtype: np.dtype[Any]) -> bool:
-    return dtype.kind == "f" or (dtype.kind == "V" and dtype.names is None)  # a type of ml_dtypes is V
-
-
-@dataclass(frozen=True, slots=True)
-class ArrayDifference:
-    """Where two computed arrays differ by more than rounding explains.
-
-    Attributes
-    ----------
-    coord : tuple of int or None
-        The coordinate; None if the shapes differ.
-    left, right : object
-        The two elements there, or the two shapes.
-    is_plain : bool
-        Whether they differ by more than rounding in another order ever explains.
-    """
-
-    coord: tuple[int, ...] | None
-    left: Any
-    right: Any
-    is_plain: bool = True
-
-
-def difference_of(a: Array, b: Array, again: Callable[[], Array | None]) -> ArrayDifference | None:
-    """Return where *a* and *b* differ; None if rounding may explain it.
-
-    *again* returns what *a* becomes if its inputs are `stirred`.  If that has another shape, or cannot be computed,
-    rounding may explain everything.
-    """
-    differs = a.shape != b.shape or ~_near(a, b)
-    if not np.any(differs):
-        return None
-    if a.dtype.kind == "f" or a.shape != b.shape:  # by more than the side itself moves with its inputs?
-        moved = again()
-        if moved is None or moved.shape != a.shape:
-            return None
-        if a.shape != b.shape:
-            return ArrayDifference(None, a.shape, b.shape)
-        with np.errstate(invalid="ignore"):  # infinities explain no difference
-            noise = np.abs(moved.astype(np.float64) - a)
-            differs &= ~(np.abs(a.astype(np.float64) - b) <= _NOISE * noise)
-    apart = np.flatnonzero(differs)
-    if not apart.size:
-        return None
-    plain = np.flatnonzero(differs & ~_near(a, b, _PLAIN))
-    places = plain if plain.size else apart
-    finite = places[where_finite(a.flat[places]) & where_finite(b.flat[places])]
-    coord = tuple(int(c) for c in np.unravel_index((finite if finite.size else places)[0], a.shape))
-    return ArrayDifference(coord, a[coord].item(), b[coord].item(), is_plain=bool(plain.size))
 
 
 def difference(left: Tensor, right: Tensor, facts: Facts, sizes_of_dims: int = 3) -> tuple[float, float] | None:
@@ -561,21 +520,11 @@ def sample(leaf: Tensor, draw: int = 0, allowed: range | None = None) -> np.ndar
     if draw >= _INDICES:
         draw -= _INDICES
         drawn = drawn % 2 if dtype.kind in "iu" else drawn
-    if draw >= _SPECIAL and _is_float(dtype):
+    if draw >= _SPECIAL and is_float(dtype):
         return np.asarray(_SPECIAL_VALUES)[drawn % len(_SPECIAL_VALUES)].astype(dtype)
     if draw >= _SMALL and dtype.kind in "fc":
         return (drawn / _PARTS[_MIDDLE if draw >= _MIDDLE else _SMALL]).astype(dtype)
     return np.asarray(np.abs(drawn) if dtype.kind == "u" else drawn).astype(dtype)
-
-
-def _near(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any], times: float = 1.0) -> np.ndarray[Any, Any]:
-    """Return where two values are equal, or as near as the same sum in another order, or so many *times* as far."""
-    if a.dtype.kind != "c" and not _is_float(a.dtype):
-        return np.asarray(a == b)
-    x, y = (np.asarray(t, np.complex128 if t.dtype.kind == "c" else np.float64) for t in (a, b))
-    size = max(np.abs(x[np.isfinite(x)]).max(initial=0), np.abs(y[np.isfinite(y)]).max(initial=0))
-    rounding = (0.05 if a.dtype.itemsize < 4 else 1e-3) * times
-    return np.isclose(x, y, rtol=rounding, atol=rounding * 1e-2 * size, equal_nan=True)
 
 
 def _only(values: Mapping[str, int], t: Tensor) -> dict[str, Extent]:

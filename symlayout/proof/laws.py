@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from symlayout.errors import ShapeError, shown
 
 REASSOCIATE, REAL, RECIPROCAL = "reassociate", "real", "reciprocal"
-FOLD, SIGNED_ZERO = "fold-batchnorm", "signed-zero"
-LAWS = (REASSOCIATE, REAL, RECIPROCAL, FOLD, SIGNED_ZERO)
+FOLD, SIGNED_ZERO, REQUANTIZE = "fold-batchnorm", "signed-zero", "requantize"
+LAWS = (REASSOCIATE, REAL, RECIPROCAL, FOLD, SIGNED_ZERO, REQUANTIZE)
 
 
 def check_laws(laws: Sequence[str]) -> None:

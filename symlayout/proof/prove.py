@@ -13,7 +13,7 @@ from symlayout.algebra.facts import Facts
 from symlayout.deadlines import out_of_time, within
 from symlayout.errors import ArrayError, ShapeError, SymlayoutError, shown
 from symlayout.language import sympy_bridge
-from symlayout.proof.attempts import DEFAULT_BUDGET, FIRST_EFFORT, decide, pairs_known, zeros_taken_out
+from symlayout.proof.attempts import DEFAULT_BUDGET, FIRST_EFFORT, budget_by_laws, compared_by_laws, decide, pairs_known
 from symlayout.proof.congruence import Congruence
 from symlayout.proof.counterexample import Witness, WitnessSearch
 from symlayout.proof.decide_equal import dtype_of
@@ -78,6 +78,11 @@ def prove_equal(
         ``"signed-zero"``: the value of ``x + 0``, with a constant 0, may be replaced by ``x``, which is another zero if
         it is -0, and ``-(x + y)`` by ``-x - y``, which is another zero where the sum is 0.  Functions that tell -0 from
         0, such as a quotient, are then compared as functions of the replaced value.
+
+        ``"requantize"``: a value that a runtime computes of quantized tensors, or of tensors that it quantizes first,
+        is the formula of its page; and a sum of products of integers that becomes real is one of real numbers, as long
+        as int32 holds it.  So each quantized value may be one unit of its scale off, and nothing that differs by no
+        more than such units refutes the claim.
     time_limit : float, optional
         The most seconds that this may take; then the verdict is UNKNOWN.
 
@@ -192,12 +197,13 @@ def _prove_tensors_equal(
             options = {"budget": budget, "judge": judge, "laws": laws, "goals": goals}
             return _prove_tensors_equal(busy["left"], busy["right"], **options).of(left, right)  # type: ignore[arg-type]
     known = pairs_known(facts, laws, goals, ([left], [right]))
-    proofs = {"": decide(left, right, facts, known, budget=budget, judge=judge, advice=advice)}
+    points = budget_by_laws({"": left}, {"": right}, laws, budget)
+    proofs = {"": decide(left, right, facts, known, budget=points, judge=judge, advice=advice)}
 
     def decided(a: Tensor, b: Tensor, pairs: tuple[Congruence, Congruence], points: int) -> Proof:
         return decide(a, b, facts, pairs, budget=points)
 
-    zeros_taken_out({"": left}, {"": right}, facts, laws, budget, proofs, decided)
+    compared_by_laws({"": left}, {"": right}, facts, laws, budget, proofs, decided)
     return proofs[""]
 
 

@@ -1,8 +1,8 @@
 """The sides of a claim as other expressions of the same values, which may be easier to compare.
 
-A form says how both sides are rewritten, in this order: without added zeros, with their folds merged (of joined folds,
-the terms of the second side may change places), and with their functions outermost.  Prover and check rewrite alike, so
-a certificate names its form.
+A form says how both sides are rewritten, in this order: with formulas in place of what runtimes round, without added
+zeros, with their folds merged (of joined folds, the terms of the second side may change places), and with their
+functions outermost.  Prover and check rewrite alike, so a certificate names its form.
 """
 
 from __future__ import annotations
@@ -14,13 +14,22 @@ from dataclasses import dataclass
 from symlayout.errors import ShapeError
 from symlayout.proof.added_zeros import without_added_zeros
 from symlayout.proof.folds import Merging
-from symlayout.proof.laws import SIGNED_ZERO
+from symlayout.proof.forms.rounded_functions import without_rounding
+from symlayout.proof.laws import REQUANTIZE, SIGNED_ZERO
 from symlayout.proof.pull_functions import pulled
 from symlayout.tensors.chain import Tensor
 
 Form = frozenset[str]
-WITHOUT_ZEROS, MERGED, TURNED, OUTERMOST = "without_added_zeros", "merged", "merged_turned", "outermost"
-FORMS = (WITHOUT_ZEROS, MERGED, TURNED, OUTERMOST)
+WITHOUT_ROUNDING, WITHOUT_ZEROS = "without_rounding", "without_added_zeros"
+MERGED, TURNED, OUTERMOST = "merged", "merged_turned", "outermost"
+FORMS = (WITHOUT_ROUNDING, WITHOUT_ZEROS, MERGED, TURNED, OUTERMOST)
+
+_BY_LAW = (
+    (WITHOUT_ROUNDING, without_rounding, REQUANTIZE),
+    (WITHOUT_ZEROS, without_added_zeros, SIGNED_ZERO),
+)
+FORM_OF = {law: name for name, _, law in _BY_LAW}
+"""The form that a law allows, of those that replace values by other ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +69,17 @@ def rewritten(
     Something is proved for that only if *decides*: that windows with a fill have another element.
     """
     sides, used, wanted, changed = [dict(left), dict(right)], set[str](), set[str](), False
-    if WITHOUT_ZEROS in form:
-        sides, used = [without_added_zeros(side) for side in sides], {SIGNED_ZERO}
+    for name, function, law in _BY_LAW:
+        if name in form:
+            before, sides = sides, [function(side) for side in sides]
+            changed |= any(
+                t is not side[key] for side, new in zip(before, sides, strict=True) for key, t in new.items()
+            )
+            used.add(law)
     if MERGED in form or TURNED in form:
         mergings = [Merging(frozenset(laws), turned, decides) for turned in (False, TURNED in form)]
         sides = [{name: m.of(t) for name, t in side.items()} for m, side in zip(mergings, sides, strict=True)]
-        changed = any(m.joined if TURNED in form else m.merged for m in mergings)
+        changed |= any(m.joined if TURNED in form else m.merged for m in mergings)
         used, wanted = used.union(*(m.used for m in mergings)), wanted.union(*(m.wanted for m in mergings))
     if OUTERMOST in form:
         outermost = [{name: pulled([t])[0][0] for name, t in side.items()} for side in sides]

@@ -16,7 +16,7 @@ from symlayout.proof.congruence import Congruence
 from symlayout.proof.counterexample import Witness
 from symlayout.proof.decide_equal import dtype_of
 from symlayout.proof.points import Point
-from symlayout.proof.rewritings import WITHOUT_ZEROS, Form
+from symlayout.proof.rewritings import Form
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.requirements import implies, requirements
 from symlayout_codegen.forks import cached_property
@@ -144,9 +144,9 @@ class Proof:
 
         return certify(left, right, self._facts, dtype_of(left, right), self._tree)
 
-    def under(self, laws: tuple[str, ...], rewritten: Proof) -> Proof:
-        """Return the proof of this claim under *laws*: that of its sides without added zeros."""
-        form = rewritten.form | {WITHOUT_ZEROS}
+    def under(self, laws: tuple[str, ...], rewritten: Proof, form: Form) -> Proof:
+        """Return the proof of this claim under *laws*: that of its sides in a *form* that they allow."""
+        form = rewritten.form | form
         head = (*self._compared, self._facts, rewritten.verdict, None, "", self.searched, laws)
         return Proof(*head, known=rewritten.known, form=form)
 

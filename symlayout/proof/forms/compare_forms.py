@@ -20,19 +20,21 @@ import numpy as np
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.floor_normal_form import digit_name
 from symlayout.algebra.polynomial import Extent, names_of, symbol
-from symlayout.compute.elementwise import broadcast_jointly
 from symlayout.errors import InconclusiveError
+from symlayout.ops.broadcast import broadcast_to
 from symlayout.proof.cases.compare_constants import elements_at
 from symlayout.proof.cases.read_element import SideRead
 from symlayout.proof.classes import are_one_expression
 from symlayout.proof.congruence import equal
 from symlayout.proof.forms.coefficients import Coefficient, Rounding
 from symlayout.proof.forms.embedded_sums import have_other_boxes, with_larger_boxes
+from symlayout.proof.forms.padded_functions import has_each_element, is_finite, is_zero_of, polynomial
 from symlayout.proof.forms.real_forms import COMPUTED, Atom, Atoms, Form, Key, UnformedError
 from symlayout.proof.forms.special_values import Formula
 from symlayout.proof.laws import FOLD, REAL, REASSOCIATE, RECIPROCAL, SIGNED_ZERO
-from symlayout.proof.pull_functions import fills_of, moved, moved_values, read_leaves
+from symlayout.proof.pull_functions import fills_of, moved, moved_values
 from symlayout.tensors.chain import Tensor
+from symlayout.tensors.computation import constant
 from symlayout.tensors.declaration import Body
 from symlayout.tensors.element_types import element_type
 from symlayout.tensors.uniform_constants import everywhere
@@ -463,14 +465,42 @@ class _Reader:
         for padded in (*([k] for k in free), free):
             others = [leaf.inputs[k] for k in free if k not in padded]
             # 0 is multiplied with finite constants, or with what has no element there, so that nothing is multiplied
-            is_zero = all(is_finite(v) or _has_each_element(v) for v in others)
-            if _is_zero(leaf, padded, constants) and (is_zero or self.atoms.may("a product with 0")):
+            has_zeros = all(is_finite(v) or has_each_element(v) for v in others)
+            if is_zero_of(leaf, padded, constants) and (has_zeros or self.atoms.may("a product with 0")):
                 operands = self._operands_of_padded(view, leaf, padded, side, coords)
                 if operands is not None:
                     assert leaf.body is not None
                     made: Any = leaf.body.function and leaf.body.function(*operands, **dict(leaf.body.attributes))
                     return Form(made.atoms, made.terms) if isinstance(made, Form) else None
-        return None
+        return self._padded_terms(view, leaf, constants, side, coords)
+
+    def _padded_terms(
+        self, view: Tensor, leaf: Tensor, constants: Sequence[Any], side: int, coords: Sequence[Extent]
+    ) -> Form | None:
+        """Return the form of a function's value that is padded with 0 as the sum of its terms, each padded with 0.
+
+        A product of operands is padded where one of them is.  A number is one where there are no pads, and 0 there.
+        """
+        made = polynomial(leaf, constants)
+        if made is None or not self.atoms.may("a product with a sum", of_constant=True):
+            return None
+        names = {number: k for number, k in enumerate(k for k, c in enumerate(constants) if c is None)}
+        total = Form(self.atoms, {})
+        for (powers, _), value in made.terms.items():
+            factor: Form = self.atoms.number(value)
+            if not powers:
+                inside = np.ones((), leaf.dtype)
+                there = moved(view, {leaf.key: broadcast_to(constant(inside, "inside"), leaf.shape)}, leaf.batch)
+                self.kept.append(there)
+                total += factor * self.atoms.form(Atom("view", (side, there, tuple(coords))))
+                continue
+            operands = self._operands_of_padded(view, leaf, [names[powers[0][0]]], side, coords)
+            if operands is None:
+                return None
+            for number, _ in powers:
+                factor = factor * operands[names[number]]
+            total += factor
+        return total
 
     def _operands_of_padded(
         self, view: Tensor, leaf: Tensor, padded: Sequence[int], side: int, coords: Sequence[Extent]
@@ -525,37 +555,6 @@ class _Reader:
     def laws(self) -> frozenset[str]:
         """Return the laws under which elements with equal forms are equal as floats."""
         return frozenset(self.atoms.used | ({FORMULA, *self.fused} if self.fused else set()))
-
-
-def is_finite(view: Tensor) -> bool:
-    """Return whether a view reads finite constants alone."""
-    found = read_leaves(view)
-    return all(x.values is not None and bool(np.isfinite(x.values).all()) for x in found)
-
-
-def _has_each_element(view: Tensor) -> bool:
-    """Return whether an operand is read at the coordinates of the value: it is not repeated along an axis."""
-    if view.declared is None:
-        return True
-    source = view.inputs[view.declared.cases[0].source]
-    return view.name == broadcast_jointly.__name__ and source.extents == view.extents
-
-
-def _is_zero(value: Tensor, padded: Sequence[int], constants: Sequence[Any]) -> bool:
-    """Return whether a function of single elements is 0 if the operands *padded* are, whatever the others are."""
-    body = value.body
-    if body is None or body.over or body.random or body.function is None:
-        return False
-    atoms = Atoms(lambda a, b: a.content == b.content, Rounding(np.dtype(np.float64)))
-    operands = [
-        atoms.number(0) if k in padded else atoms.form(Atom("read", (k,))) if c is None else atoms.number(float(c))
-        for k, c in enumerate(constants)
-    ]
-    try:
-        made = body.function(*operands, **dict(body.attributes))
-    except (TypeError, ValueError, AttributeError):
-        return False
-    return isinstance(made, Form) and all(not value.array.any() for value in made.terms.values())
 
 
 def _is_float(t: Tensor) -> bool:
