@@ -19,6 +19,7 @@ from symlayout.models.read_model import read_model
 from symlayout.optimize_models.changed_regions import changed_regions
 from symlayout.optimize_models.constant_fills import make_fills
 from symlayout.optimize_models.crossings.layouts import check_layout, crossings_to, held_back, interior_cost
+from symlayout.optimize_models.crossings.moved_functions import move_functions
 from symlayout.optimize_models.crossings.permuted_nodes import Found, inverse
 from symlayout.optimize_models.crossings.transpose_cut import Crossing, crossings_of, run_permuted
 from symlayout.optimize_models.dilations import dilate
@@ -47,7 +48,12 @@ if TYPE_CHECKING:
 
 _LEAST_SECONDS = 0.001  # that are left where reading took all
 _MAX_ROUNDS = 12  # of all rewrites
-_LEAVE_MOVES = ("layout", "products", "joins")  # identities and pairs of transposes are left, which go as regions
+_LEAVE_MOVES = (
+    "layout",
+    "products",
+    "joins",
+    "functions",
+)  # identities and pairs of transposes are left, which go as regions
 _MAX_BLAMED = 64  # results that are verified to find which values are to blame
 _VALUE_GOALS = 4  # that a value counts which is read or compared
 _POINTS = 64  # at which a result is compared: only a proof counts, so a long search for a witness is no use
@@ -327,6 +333,7 @@ class _Search:
         yield "constants", lambda kept: _Rewrite("constants", *state_constants(self.best, kept))
         yield "dilation", lambda kept: _Rewrite("dilation", *dilate(self.best, kept))
         yield "movement", lambda kept: _Rewrite("movement", *respell_regions(self.best, kept, self.speller))
+        yield "functions", lambda kept: _Rewrite("functions", *move_functions(self.best, kept, self.speller))
         yield "fills", lambda kept: _Rewrite("fills", *make_fills(self.best, kept))
         yield "joins", lambda kept: _Rewrite("joins", *join_elsewhere(self.best, kept, self.speller))
         yield "products", lambda kept: _Rewrite("products", *split_products(self.best, kept, self.speller))
