@@ -202,6 +202,17 @@ def test_no_number_of_a_pair_can_be_another_one(half: str) -> None:
     assert not accepted
 
 
+@pytest.mark.parametrize("half", ["plain", "each"])
+def test_a_batch_has_no_more_axes_than_its_value(half: str) -> None:
+    x = sl.tensor("N, *S", dtype="float32", name="x")
+    found = certify(sl.onnx.relu(sl.flip(x, 0)), sl.flip(sl.onnx.relu(x), 0))
+    assert sl.check(found)
+    (pair,) = found[half]["pairs"]
+    pair["order"] = [*pair["order"], len(pair["order"])]
+    found[half] = sealed(found[half])
+    assert "and its batch" in refusal_of_computed_ranks({**found, "seal": seal_of(found)})
+
+
 def test_a_function_goes_through_pads_of_any_rank() -> None:
     x = sl.tensor("N, *S, C", dtype="float32", name="x")
     widths = [(1, 0), (1, 2), (0, 2)]

@@ -125,10 +125,12 @@ def _check_order(claim: dict[str, Any], pair: dict[str, Any], number: int, numbe
 
 
 def _check_shapes(pairs: list[Any], claims: list[Any]) -> None:
-    """Refuse a value that has, in the claims about later pairs, its axes in another order than its views say."""
+    """Refuse a value that has, in the claims about later pairs, other axes than its batch and its views say."""
     shapes = {node["input"]: node["shape"] for claim in claims for node in claim["nodes"] if "input" in node}
     for number, pair in enumerate(pairs):
-        order, shape = pair["order"], shapes.get(f"{_VALUE}{number}", [])
+        order, shape = pair["order"], shapes.get(value := f"{_VALUE}{number}", [])
+        if value in shapes and len(order) > len(shape) and "reshaped" not in pair:
+            raise Refused(f"pair {number}: its value has {len(shape)} axes, and its batch {len(order)}")
         for shown in pair["views"]:
             if shown is not None and not pair["box"][2] and "reshaped" not in pair and len(shape) >= len(order):
                 turned = shown["claim"]["nodes"][shown["claim"]["right"]]["shape"]
