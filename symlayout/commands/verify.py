@@ -24,7 +24,8 @@ from symlayout.show.wording import relation
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("before", metavar="BEFORE", help="the model: an .onnx, a .tflite or an .xml of OpenVINO")
+    formats = "an .onnx, a .tflite, a .pt2 or an .xml of OpenVINO"
+    parser.add_argument("before", metavar="BEFORE", help=f"the model: {formats}")
     parser.add_argument("after", metavar="AFTER", help="the model that it became")
     law = "what may be used beyond equality bit for bit: %(choices)s"
     parser.add_argument("--law", action="append", default=[], choices=LAWS, metavar="LAW", help=law)

@@ -78,15 +78,16 @@ def _stated_after(before: ShapedValues, after: ShapedValues, ends: SharedEnds) -
     for name, other in ends.inputs:
         a, b = ends.given_after(name, before.inputs[name]), after.inputs[other]
         for e, n in zip(a.extents, b.extents, strict=False):
-            if (dim := plain_dim(b, n)) is None:
+            if (pair := _dim_of(b, n, a, e)) is None:
                 continue
+            dim, value = pair
             facts.merge(a.facts)
-            facts.require_zero(found.setdefault(dim, e) - e, LEFT_OUT, other)
+            facts.require_zero(found.setdefault(dim, value) - value, LEFT_OUT, other)
             known = b.facts.dims[dim]
-            for end, _ in known.limits(facts.reduce(e)):
+            for end, _ in known.limits(facts.reduce(value)):
                 facts.require_nonnegative(end, LEFT_OUT, other)
             if known.multiple_of != 1:
-                facts.divide(e, known.multiple_of, LEFT_OUT, other)
+                facts.divide(value, known.multiple_of, LEFT_OUT, other)
     if not facts.requirements:
         return {}
     return {f"{DEMAND}stated": Tensor("stated", None, (0,), facts, key=f"{DEMAND}stated")}
@@ -135,10 +136,12 @@ def _over_one_set_of_inputs(
         renamed |= a.key != b.key
         a = ends.given_after(name, a)
         for axis, (e, n) in enumerate(zip(a.extents, b.extents, strict=True)):
-            if e == n:
+            if e == n:  # dims of one name may have other bounds, those before hold
+                apart = [d for d in names_of(n) - there.keys() if a.facts.dims.get(d) != b.facts.dims.get(d)]
+                there |= {d: symbol(d) for d in apart}
                 continue
-            if (dim := plain_dim(b, n)) is not None:
-                there.setdefault(dim, e)
+            if (pair := _dim_of(b, n, a, e)) is not None:
+                there.setdefault(*pair)
             elif isinstance(n, int) and (dim := plain_dim(a, e)) is not None and here.setdefault(dim, n) == n:
                 continue
             else:
@@ -151,11 +154,11 @@ def _over_one_set_of_inputs(
                 sizes = f"{a.facts.spell(e)} before and {b.facts.spell(n)} after, where dims have other names"
                 raise ShapeError(f"axis {axis} of input {name} is {sizes}", "size_mismatch")
     matched = {other for _, other in ends.inputs}
-    leaves, apart = _spare_leaves(before, after, matched)
+    leaves, renames = _spare_leaves(before, after, matched)
     spare = {name: leaves.get(t.key, t) for name, t in after.inputs.items() if name not in matched}
     if not (here or there or renamed or leaves):
         return JointModels(left, right, ({}, {}), (), spare)
-    there |= apart
+    there |= renames
     bound, made = made_again(left, {}, here)
     for name, other in ends.inputs:
         leaf = before.inputs[name]
@@ -211,3 +214,27 @@ def plain_dim(t: Tensor, e: Extent) -> str | None:
         return None
     (name,) = names
     return name if name in t.facts.dims else None
+
+
+def _dim_of(t: Tensor, n: Extent, other: Tensor, e: Extent) -> tuple[str, Extent] | None:
+    """Return the dim of *t* in its extent *n*, and what it is where *n* is the extent *e* of another tensor.
+
+    The extent is the dim itself, or both are one multiple of a dim plus one number.  None if it is anything else.
+    """
+    if (dim := plain_dim(t, n)) is not None:
+        return dim, e
+    here, there = _linear(t, n), _linear(other, e)
+    if here is None or there is None or here[1:] != there[1:]:
+        return None
+    return here[0], symbol(there[0])
+
+
+def _linear(t: Tensor, e: Extent) -> tuple[str, int, int] | None:
+    """Return the dim of a linear extent, its factor and what is added; None if it is anything else."""
+    names = names_of(e)
+    if isinstance(e, int) or len(names) != 1:
+        return None
+    (name,) = names
+    if name not in t.facts.dims or not e.terms.keys() <= {(name,), ()}:
+        return None
+    return name, e.terms[name,], e.terms.get((), 0)

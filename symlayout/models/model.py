@@ -108,7 +108,7 @@ class ModelNode:
         The names of values; empty where one is left out.
     version : int
         The version of the operation set.
-    source : NodeProto, Layer or OperatorRecord
+    source : NodeProto, Layer, OperatorRecord or NodeRecord
         The node as the file has it, with its attributes.
     """
 
@@ -200,7 +200,7 @@ class Model:
     path : Path
         The file.
     format : str
-        ``"ONNX"``, ``"OpenVINO IR"`` or ``"TFLite"``.
+        ``"ONNX"``, ``"OpenVINO IR"``, ``"TFLite"`` or ``"PyTorch"``.
     inputs, outputs : dict of str to Tensor or Unshaped
         By their names in the file, in its order.  A value whose rank is not known is `Unshaped`: its ``rank`` and
         ``shape`` are None, and so is its ``dtype`` if that is not known.
@@ -210,7 +210,7 @@ class Model:
         The operations that the outputs need, each after the nodes that it reads; local functions are inlined.
     unused : tuple of ModelNode
         The other operations.  Runtimes compute these too, so what they demand of the sizes counts.
-    source : ModelProto, IRGraph or TFLiteGraph
+    source : ModelProto, IRGraph, TFLiteGraph or PT2Graph
         What the file has.
     demands : dict of str to tuple of Requirement
         For each value the requirements that its node was the first to state.

@@ -12,7 +12,7 @@ from symlayout.errors import FormatError, TimeLimitError, shortened
 from symlayout.models.known_dims import KnownDims
 from symlayout.models.model import MaybeTensor, Model
 
-_FORMATS = {".xml": "OpenVINO IR", ".onnx": "ONNX", ".tflite": "TFLite"}
+_FORMATS = {".xml": "OpenVINO IR", ".onnx": "ONNX", ".tflite": "TFLite", ".pt2": "PyTorch"}
 
 
 def read_model(
@@ -21,7 +21,8 @@ def read_model(
     """Return the model in *path*: its inputs, its outputs, and every value between them as lazy tensors.
 
     The formats are ONNX (``.onnx``, with the package ``onnx``; external data and local functions too), OpenVINO IR
-    (an ``.xml`` with its ``.bin`` in the same folder) and TensorFlow Lite (``.tflite``).
+    (an ``.xml`` with its ``.bin`` in the same folder), TensorFlow Lite (``.tflite``) and PyTorch's exported programs
+    (``.pt2``).
 
     A leaf has the name of its input, with ``_`` for each character
     that a name may not have.  Only the nodes that an output needs are read.
@@ -48,6 +49,11 @@ def read_model(
     TensorFlow Lite: inputs and outputs have the names of the signature, or of their tensors without one.  Operators on
     quantised numbers are opaque, but for those that move them, and for ``DEQUANTIZE``.  What an operator keeps from run
     to run is a value that is not known.
+
+    PyTorch: inputs and outputs have the names of the graph.  Dims have torch's names, such as ``s0``, and the bounds
+    that the file states: a least extent of 2 is mostly torch's own, and a note says so.  Guards of the file leave out
+    sizes.  Writes in place are followed through views; where that is not possible, what reads them is not known, and a
+    note says so.  Pickles in the archive are not opened.
 
     Parameters
     ----------
@@ -107,6 +113,10 @@ def _read(file: Path, known_dims: KnownDims) -> Model:
         from symlayout.models.formats.load_tflite import read_tflite
 
         model = read_tflite(file, known_dims)
+    elif file.suffix == ".pt2":
+        from symlayout.models.formats.load_pt2 import read_pt2
+
+        model = read_pt2(file, known_dims)
     else:
         from symlayout.models.load_openvino import read_openvino
 

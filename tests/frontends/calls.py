@@ -19,7 +19,7 @@ def kind_of(call: Any) -> str:
     return caught.value.kind
 
 
-_COMPUTING = {module.__name__ for module in (*sl.onnx.MODULES, *sl.openvino.MODULES)}
+_COMPUTING = {module.__name__ for module in (*sl.onnx.MODULES, *sl.openvino.MODULES, *sl.torch.MODULES)}
 FRAMEWORKS = ("openvino", "tensorflow", "onnx", "torch")
 MOVEMENT = tuple(
     name

@@ -303,6 +303,8 @@ def _source(name: str) -> str:
         return (
             f"TensorFlow Lite, tensorflow/lite/schema/schema.fbs and tensorflow/lite/kernels, builtin operator {own}."
         )
+    if framework == "torch":
+        return f"PyTorch, ATen operator {own}: aten/src/ATen/native/native_functions.yaml."
     if framework:
         return f"onnxruntime, docs/ContribOperators.md, com.{framework}.{own}."
     return f"ONNX, operator {own}: https://onnx.ai/onnx/operators/onnx__{own.partition('-')[0]}.html"
