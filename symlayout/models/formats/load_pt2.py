@@ -30,7 +30,7 @@ from symlayout.models.formats.pt2_expressions import (
 from symlayout.models.formats.pt2_graph import ElementType, NodeRecord, Other, PT2Graph, Ref, Subgraph
 from symlayout.models.formats.pt2_sizes import StatedSizes
 from symlayout.models.formats.pt2_storage import Storages
-from symlayout.models.formats.pt2_targets import COMPARISONS, IGNORED, RANDOM, SILENT, SIZES, TARGETS, Target
+from symlayout.models.formats.pt2_targets import COMPARISONS, IGNORED, RANDOM, SILENT, SIZES, TARGETS, OperatorRow
 from symlayout.models.formats.pt2_views import PUTS
 from symlayout.models.known_dims import KnownDims
 from symlayout.models.model import Items, Model, ModelNode, Tensors, Unshaped, Value
@@ -46,7 +46,7 @@ def read_pt2(file: Path, known: KnownDims) -> Model:
     """Return the model in the ``.pt2`` *file* (see `symlayout.read_model`)."""
     graph = pt2_graph.read(file)
     reader = _Reader(graph, known)
-    evaluation = settled(reader.evaluated)
+    evaluation = settled(reader.evaluated, len(graph.nodes))
     outputs: dict[str, Tensor | Unshaped] = {}
     for k, ref in enumerate(graph.outputs):
         name = ref.name if isinstance(ref, Ref) else f"output_{k}"
@@ -246,7 +246,7 @@ class _Step:
 
     # ------------------------------------------------------------------ arguments
 
-    def _arguments(self, row: Target) -> tuple[list[Value | None], dict[str, Any]] | None:
+    def _arguments(self, row: OperatorRow) -> tuple[list[Value | None], dict[str, Any]] | None:
         """Return the operands and attributes of the declaration; None if it does not take these arguments."""
         parameters = inspect.signature(frontends.find(row.title)).parameters
         names = dict(row.names)
@@ -313,7 +313,7 @@ class _Step:
         return self._of_row(row, *arguments)
 
     def _of_row(
-        self, row: Target, inputs: Sequence[Value | None], attributes: Mapping[str, Any]
+        self, row: OperatorRow, inputs: Sequence[Value | None], attributes: Mapping[str, Any]
     ) -> list[Value | None] | None:
         """Return what a declaration makes of operands and attributes; None if nothing."""
         if any(isinstance(v, Unshaped | Items) for v in inputs):
@@ -511,7 +511,7 @@ def _same_of(base: Any, view: Any) -> Any:
     return view
 
 
-def _row_of(target: str) -> tuple[Target | None, bool]:
+def _row_of(target: str) -> tuple[OperatorRow | None, bool]:
     """Return the row of a target, and whether it writes in place."""
     if target in TARGETS:
         return TARGETS[target], False

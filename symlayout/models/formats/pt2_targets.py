@@ -12,7 +12,7 @@ from symlayout.frontends.torch.elementwise import ROWS as ELEMENTWISE
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class OperatorRow:
     """An operator.
 
     Attributes
@@ -47,7 +47,7 @@ _VIEW, _MAYBE = "view", "maybe"
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    found: dict[str, Target] = field(default_factory=dict)
+    found: dict[str, OperatorRow] = field(default_factory=dict)
 
     def add(
         self, base: str, overloads: str = "default", title: str = "", alias: str = "", names: str = "", rest: str = ""
@@ -55,7 +55,7 @@ class _Rows:
         """Add the operator *base* with these overloads; *names* has pairs such as ``"dim:axis"``."""
         pairs = tuple((a, b) for a, _, b in (pair.partition(":") for pair in names.split()))
         for overload in overloads.split():
-            row = Target(f"torch:{title or base}", alias, pairs, tuple(rest.split()))
+            row = OperatorRow(f"torch:{title or base}", alias, pairs, tuple(rest.split()))
             self.found[f"aten.{base}.{overload}"] = row
 
 
@@ -204,7 +204,7 @@ for _name in ("full", "zeros", "ones", "full_like", "zeros_like", "ones_like", "
 _rows.add("arange", "default start start_step")
 _rows.add("eye", "default m")
 
-TARGETS: dict[str, Target] = _rows.found
+TARGETS: dict[str, OperatorRow] = _rows.found
 """The operators by target."""
 
 SIZES = {

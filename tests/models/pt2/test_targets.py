@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from symlayout.frontends import find, is_known
-from symlayout.models.formats.pt2_targets import IGNORED, TARGETS, Target
+from symlayout.models.formats.pt2_targets import IGNORED, TARGETS, OperatorRow
 
 _NONE: tuple[Any, ...] = (None, (), [], "")
 _MEANS_THE_SAME = {("padding", 0, "valid"), ("unbiased", None, True)}
@@ -31,7 +31,7 @@ def test_each_row_has_a_declaration(target: str) -> None:
 @pytest.mark.parametrize("target", TARGETS)
 def test_arguments_and_defaults_are_those_of_the_schema(target: str) -> None:
     torch = pytest.importorskip("torch", reason="schemas of operators are PyTorch's")
-    row: Target = TARGETS[target]
+    row: OperatorRow = TARGETS[target]
     _, base, overload = target.split(".")
     packet = getattr(torch.ops.aten, base)
     schema = getattr(packet, overload)._schema

@@ -1,7 +1,7 @@
 """Make the files of torch.export in ``exported``, and what PyTorch computes of them: needs torch and onnxscript.
 
-``python tests/models/make_pt2.py`` writes ``torch_*.pt2``, ``torch_*.onnx`` beside the networks, and ``torch_*.npz``
-with arrays for the inputs and what PyTorch makes of them: ``in.NAME`` and ``out.0``, ``out.1``, ....
+``python tests/models/pt2/make_pt2.py`` writes ``torch_*.pt2``, for networks ``torch_*.onnx``, and ``torch_*.npz`` with
+arrays for the inputs and what PyTorch makes of them: ``in.NAME`` and ``out.0``, ``out.1``, ....
 """
 
 # mypy: disable-error-code="import-untyped, import-not-found, no-untyped-call, misc"
@@ -18,7 +18,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-FOLDER = Path(__file__).parent / "exported"
+FOLDER = Path(__file__).parent.parent / "exported"
 AUTO, Dim = torch.export.Dim.AUTO, torch.export.Dim
 _NOTES = ("stack_trace", "nn_module_stack", "source_fn_stack", "torch_fn")
 
