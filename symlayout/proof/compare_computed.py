@@ -25,6 +25,7 @@ from symlayout.proof.cases.read_element import OpenSign, SideRead, Stuck, case_t
 from symlayout.proof.cases.turned_signs import are_products_of_one_sign, differ_by_no_sign
 from symlayout.proof.classes import Pairs
 from symlayout.proof.congruence import (
+    ROUNDED_CONSTANTS,
     Congruence,
     Pair,
     Way,
@@ -154,7 +155,7 @@ class Decision(ReadDecision):
             known.wanted.add(FOLD)
             return False
         known.used.add(FOLD)
-        known.uncertified.add("constants are rounded")
+        known.uncertified.add(ROUNDED_CONSTANTS)
         return True
 
     def are_one_element(self, a: SideRead, b: SideRead, facts: Facts) -> bool:

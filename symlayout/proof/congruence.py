@@ -21,6 +21,7 @@ from symlayout.proof.forms.special_values import Formula, parts_at
 from symlayout.proof.laws import REASSOCIATE
 from symlayout.tensors.chain import Tensor
 
+ROUNDED_CONSTANTS = "constants are rounded"  # among what has no pair
 _DEEPEST = 4  # functions, one after the other, through which the direction of a view is followed
 _MOST_AXES = 4  # boxes with more axes are compared in one order only
 

@@ -27,7 +27,7 @@ from symlayout.proof.certificate.computed_claims import (
     ComputedClaims,
     function_of,
     is_sealed,
-    laws_of_pairs,
+    laws_needed,
     nodes_of,
     why_no_pair,
 )
@@ -55,6 +55,9 @@ def refusal_of_computed(certificate: Any, left: Mapping[str, Tensor], right: Map
         nodes = nodes_of(left.values()), nodes_of(right.values())
         claims = ComputedClaims(facts)
         text = ClaimText(claims, [{id(node): k for k, node in enumerate(side)} for side in nodes])
+        for place, other in certificate.get("rounded", []):
+            if reason := claims.add_rounded(nodes[0][place], nodes[1][other]):
+                return reason
         for number, pair in enumerate(certificate["pairs"]):
             a, b = nodes[0][pair["before"]], nodes[1][pair["after"]]
             order, way = tuple(pair["order"]), _way(pair["box"], pair["law"])
@@ -84,7 +87,8 @@ def refusal_of_computed(certificate: Any, left: Mapping[str, Tensor], right: Map
                 return f"pair {number}: its batch has another rank"
             text.add(why)
             claims.add(number, why, order)
-        if certificate["laws"] != sorted({*laws_of_pairs(certificate["pairs"]), *compared.laws}):
+        needed = laws_needed(certificate["pairs"], certificate.get("rounded", []))
+        if certificate["laws"] != sorted({*needed, *compared.laws}):
             return "the laws are not those that the pairs need"
         if certificate["outputs"].keys() != left.keys():
             return "the outputs are not those of the models"

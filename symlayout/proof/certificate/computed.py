@@ -18,19 +18,21 @@ from symlayout.algebra.facts import Facts
 from symlayout.budgets import limits
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.proof.certificate.checker.formulas import agreement
+from symlayout.proof.certificate.checker.pairs import ROUNDED
 from symlayout.proof.certificate.checker.schema import sealed
+from symlayout.proof.certificate.claim import constant_name
 from symlayout.proof.certificate.computed_claims import (
     ClaimText,
     ComputedClaims,
     function_of,
-    laws_of_pairs,
+    laws_needed,
     nodes_of,
     why_no_pair,
 )
 from symlayout.proof.certificate.formula_terms import Term, bits_of, term_of
 from symlayout.proof.certificate.write import certify
 from symlayout.proof.classes import are_one_expression
-from symlayout.proof.congruence import Congruence, Pair, Way
+from symlayout.proof.congruence import ROUNDED_CONSTANTS, Congruence, Pair, Way
 from symlayout.proof.decide_equal import attempt
 from symlayout.proof.rewritings import FORMS, OUTERMOST, Form, RewrittenSides, rewritten
 from symlayout.tensors.chain import Tensor
@@ -96,6 +98,8 @@ def certify_computed(sides: RewrittenSides, facts: Facts, known: Congruence, *, 
         The proof takes a step that is no pair, or a claim of movement has no certificate.
     """
     writer = _Writer(sides, facts, known.laws, brief=brief)
+    if ROUNDED in known.laws and ROUNDED_CONSTANTS in known.uncertified:
+        writer.round_constants()
     for (_, _, order), why in known.known.items():
         if why is not None and writer.is_new(why):
             writer.add(why, order)
@@ -114,6 +118,24 @@ class _Writer:
         self._text = ClaimText(self._claims, self._places)
         self._pairs: list[dict[str, Any]] = []
         self._tried: set[tuple[int, int]] = set()
+        self._rounded: list[list[int]] = []
+
+    def round_constants(self) -> None:
+        """Let constants stand for those that are rounded in another way."""
+        before, after = (
+            [x for x in nodes_of(side.values()) if x.values is not None]
+            for side in (self._sides.left, self._sides.right)
+        )
+        bits = {constant_name(x.values) for x in after if x.values is not None}
+        for a in before:
+            if a.values is None or constant_name(a.values) in bits:
+                continue
+            used = {k for _, k in self._rounded}
+            for b in after:
+                place = self._places[1][id(b)]
+                if a.rounding + b.rounding > 0 and place not in used and not self._claims.add_rounded(a, b):
+                    self._rounded.append([self._places[0][id(a)], place])
+                    break
 
     def is_new(self, why: Pair) -> bool:
         """Return whether a pair is of values of the two sides, for which not one thing stands already."""
@@ -127,8 +149,9 @@ class _Writer:
             self._add_below([(t, other)], 0)
             outputs[name] = show(self._claims.movement(t, other))
         self._text.end(self._sides.left, self._sides.right)
-        needed = sorted({*laws_of_pairs(self._pairs), *self._sides.laws})
-        form = {name: True for name in FORMS if name in self._sides.form}
+        needed = sorted({*laws_needed(self._pairs, self._rounded), *self._sides.laws})
+        form: dict[str, Any] = {name: True for name in FORMS if name in self._sides.form}
+        form |= {"rounded": self._rounded} if self._rounded else {}
         return sealed({"pairs": self._pairs, "outputs": outputs, "laws": needed, "text": self._text.data, **form})
 
     def add(self, why: Pair, order: tuple[int, ...], depth: int = 0) -> None:

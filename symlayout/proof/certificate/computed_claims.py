@@ -17,6 +17,8 @@ from symlayout.ops.flip import flip
 from symlayout.ops.reshape import reshape
 from symlayout.ops.transpose import transpose
 from symlayout.proof.bijections import Bijection
+from symlayout.proof.certificate.checker.elements import refusal_of_rounded
+from symlayout.proof.certificate.checker.pairs import ROUNDED
 from symlayout.proof.certificate.checker.schema import sealed
 from symlayout.proof.certificate.claim import constant_name
 from symlayout.proof.congruence import Pair, Way, any_order, may_turn
@@ -80,6 +82,17 @@ class ComputedClaims:
         if not self.has(b):
             self._stand(b, _opaque(b, f"{VALUE}{number}"))
         self._stand(a, _reshaped(self._stand_ins[id(b)], b.batch, a))
+
+    def add_rounded(self, a: Tensor, b: Tensor) -> str:
+        """Let a constant stand for another one that is rounded in another way; return why not, or an empty text."""
+        if a.values is None or b.values is None or self.has(a):
+            return "what is rounded is no constant"
+        if reason := refusal_of_rounded(a.values, b.values, a.rounding + b.rounding):
+            return reason
+        if not self.has(b):
+            self._stand(b, _named(b))
+        self._stand(a, self._stand_ins[id(b)])
+        return ""
 
     def mark(self) -> int:
         """Return a mark of what stands for something now, for `forget`."""
@@ -259,9 +272,9 @@ def _is_not_reshaped(why: Pair, order: tuple[int, ...]) -> str:
     return "the operands do not change places" if why.swapped and not swaps else ""
 
 
-def laws_of_pairs(pairs: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return the laws that the pairs of a certificate need, sorted."""
-    return sorted({pair["law"] for pair in pairs} - {""})
+def laws_needed(pairs: Iterable[Mapping[str, Any]], rounded: Sequence[Any]) -> set[str]:
+    """Return the laws that the pairs of a certificate need, and its constants that are rounded in two ways."""
+    return ({pair["law"] for pair in pairs} - {""}) | ({ROUNDED} if rounded else set())
 
 
 def is_sealed(certificate: Mapping[str, Any]) -> bool:

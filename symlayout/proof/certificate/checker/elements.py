@@ -39,6 +39,17 @@ def refusal_of_elements(claim: dict[str, Any], constants: Constants) -> str:
     return ""
 
 
+def refusal_of_rounded(one: np.ndarray[Any, Any], other: np.ndarray[Any, Any], most: float) -> str:
+    """Return why two constants are not one but for roundings, of *most* in all; an empty text if they are."""
+    if one.dtype.kind != "f" or one.dtype.newbyteorder("=") != other.dtype.newbyteorder("="):
+        return "constants are floats of two types"
+    if one.shape != other.shape or not most > 0:
+        return "constants of other shapes, or that are not rounded, are not one"
+    with np.errstate(invalid="ignore"):
+        is_near = np.abs(one.astype(np.float64) - other.astype(np.float64)) <= most  # infinities are near to nothing
+    return "" if bool(is_near.all()) else "constants differ by more than their rounding"
+
+
 def _points(box: list[Any]) -> int:
     return prod(max(high - low + 1, 0) for _, low, high in box)
 

@@ -30,6 +30,7 @@ from symlayout.proof.certificate.checker.schema import (
     row,
 )
 
+ROUNDED = "fold-batchnorm"  # the law that lets a tool compute constants, and round them in its own way
 _VALUE = "value "
 _MEMBERS = frozenset(
     ("before", "after", "function", "order", "swapped", "box", "law", "views", "formula", "bijection", "reshaped")
@@ -55,13 +56,23 @@ def check_pairs(certificate: dict[str, Any]) -> None:
             domain = _check_claim(shown, len(pairs), domain)
     every = [view for pair in pairs for view in pair["views"]] + [*certificate["outputs"].values()]
     _check_shapes(pairs, [shown["claim"] for shown in every if shown is not None])
-    laws = {pair["law"] for pair in pairs} - {""}
+    laws = {pair["law"] for pair in pairs} - {""} | _laws_of_rounded(certificate)
     if not laws <= set(certificate["laws"]):
         raise Refused(f"a pair needs the law {min(laws - set(certificate['laws']))}")
     if len({(pair["before"], pair["after"]) for pair in pairs if "before" in pair}) < sum("before" in p for p in pairs):
         raise Refused("two pairs are about the same values")
     if "text" in certificate or any("before" in pair or "after" in pair for pair in pairs):
         _Text(certificate).check()
+
+
+def _laws_of_rounded(certificate: dict[str, Any]) -> set[str]:
+    """Return the law by which constants are one that are rounded in two ways, by their numbers on both sides."""
+    rounded = certificate.get("rounded", [])
+    items(row(index, index))(rounded, "rounded")
+    for places in zip(*rounded, strict=True):
+        if len({*places}) < len(places):
+            raise Refused("a constant is rounded to two others")
+    return {ROUNDED} if rounded else set()
 
 
 def _check_form(pair: dict[str, Any], number: int) -> None:
