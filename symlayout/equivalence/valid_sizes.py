@@ -103,7 +103,14 @@ class Domain:
         return {"requires": [*map(relation, self.requires)], "assumed": [*map(relation, self.assumed)]}
 
     def _relations(self, facts: Facts, *, left_out: bool) -> tuple[Any, ...]:
-        found = (sympy_bridge.to_relation(r, facts) for r in requirements(facts) if (r.kind == LEFT_OUT) is left_out)
+        """Return the requirements of one kind, without those that others of this kind imply.
+
+        What the standard demands may follow from what the reader demands beyond it, so it makes that not superfluous.
+        """
+        kept = [r for r in facts.requirements if (r.kind == LEFT_OUT) is left_out]
+        system = part_of(facts, kept) if left_out else facts
+        reduced = (r for r in requirements(system) if (r.kind == LEFT_OUT) is left_out)
+        found = (sympy_bridge.to_relation(r, facts) for r in reduced)
         return tuple(r for r in found if left_out or {s.name for s in r.free_symbols} <= self.dims)
 
 
