@@ -21,7 +21,8 @@ from symlayout.tensors.requirements import origins, requirements
 from symlayout_codegen.forks import cached_property
 
 UNKNOWN = "?"  # the shape of a value whose rank is not known
-_FRAMEWORKS = {"": "onnx", "com.microsoft": "microsoft"}  # what the catalogue calls the domains of ONNX
+_FRAMEWORKS = {"": "onnx", "com.microsoft": "microsoft", "ai.onnx.ml": "ml"}
+"""What the catalogue calls the domains of ONNX."""
 
 
 TENSOR = "tensor"

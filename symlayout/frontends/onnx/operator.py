@@ -305,6 +305,8 @@ def _source(name: str) -> str:
         )
     if framework == "torch":
         return f"PyTorch, ATen operator {own}: aten/src/ATen/native/native_functions.yaml."
+    if framework == "ml":
+        return f"ONNX, operator ai.onnx.ml.{own}: https://onnx.ai/onnx/operators/onnx_aionnxml_{own}.html"
     if framework:
         return f"onnxruntime, docs/ContribOperators.md, com.{framework}.{own}."
     return f"ONNX, operator {own}: https://onnx.ai/onnx/operators/onnx__{own.partition('-')[0]}.html"
