@@ -23,6 +23,8 @@ from symlayout_codegen.forks import cached_property
 UNKNOWN = "?"  # the shape of a value whose rank is not known
 _FRAMEWORKS = {"": "onnx", "com.microsoft": "microsoft", "ai.onnx.ml": "ml"}
 """What the catalogue calls the domains of ONNX."""
+CATALOGUE = ("microsoft", "ml", "onnx", "openvino", "tensorflow", "tflite", "torch")
+"""All names that it has for frameworks."""
 
 
 TENSOR = "tensor"
@@ -123,8 +125,15 @@ class ModelNode:
 
     @property
     def title(self) -> str:
-        """The operation with its domain, such as ``"onnx:Conv"``."""
-        return f"{_FRAMEWORKS.get(self.domain, self.domain)}:{self.op_type}"
+        """The operation with its domain, such as ``"onnx:Conv"``.
+
+        A domain of an ONNX file that is called as the catalogue calls a framework is none: ``"torch (domain):flip"``.
+        """
+        own = _FRAMEWORKS.get(self.domain)
+        if own is None:
+            is_another = self.domain in CATALOGUE and hasattr(self.source, "op_type")
+            own = f"{self.domain} (domain)" if is_another else self.domain
+        return f"{own}:{self.op_type}"
 
     def __str__(self) -> str:
         return f"node {shortened(self.name or next(iter(self.outputs), ''))!r}, {one_line(self.op_type, 40)}"
