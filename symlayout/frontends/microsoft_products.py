@@ -128,8 +128,8 @@ def q_gemm(
 
     First *C* is added to the product of integers: its scale is the product of *alpha* and the scales.
     """
-    if (y_scale is None) != (y_zero_point is None):
-        raise ShapeError("y_scale and y_zero_point are used together", "attr_missing")
+    if (y_scale is None) != (y_zero_point is None):  # onnxruntime runs some of these, and its page knows none
+        raise NotDeclaredError("QGemm has a declaration for y_scale and y_zero_point together", result=None)
     flips = attributes.flag("transA", transA), attributes.flag("transB", transB)
     columns = B.shape[0 if flips[1] else 1] if require_rank("QGemm", B, 2, 2) else None
     points = [one_number(x) for x in (a_scale, a_zero_point)]

@@ -247,7 +247,10 @@ def q_linear_average_pool(
     channels_last: Any = 0,
     **window: Any,
 ) -> Tensor:
-    """Return the quantized mean of each window."""
+    """Return the quantized mean of each window; scales and zero points have no axes."""
+    for point in (x_scale, x_zero_point, y_scale, y_zero_point):
+        if point is not None:
+            require_rank("a scale", point, 0, 0)
     last = attributes.flag("channels_last", channels_last)
     given = {name: _frozen(value) for name, value in window.items()}
     return _value(
@@ -308,8 +311,8 @@ def q_linear_softmax(
     opset: Any = None,
 ) -> Tensor:
     """Return the quantized softmax of *X* along *axis*, or along all axes from it on before version 13."""
-    if opset is None:
-        raise ShapeError("opset is missing", "attr_missing")
+    if opset is None or y_zero_point is None:
+        raise ShapeError("QLinearSoftmax needs opset and y_zero_point", "attr_missing")
     old = attributes.constant("opset", opset) < _OPSET_OF_ONE_AXIS
     function, along = (
         softmax_11 if old else softmax,

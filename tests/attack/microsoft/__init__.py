@@ -471,10 +471,12 @@ UNDECIDED: dict[str, Callable[[Node, str], bool]] = {
     "onnxruntime reads the skip again from its first text on, and scales that fit no column, which its page forbids": (
         lambda node, text: node.op in _NOT_CHECKED and "narrow" in text and ("broadcast" in text or "rank" in text)),
     "onnxruntime leaves a bias out, or writes nothing, where there is nothing to multiply": (
-        lambda node, text: node.op in ("QGemm", "MatMulIntegerToFloat") and "other" in text and node.is_empty),
+        lambda node, text: node.op in ("QGemm", *_NOT_CHECKED) and "other" in text and node.is_empty),
     "onnxruntime reads the first of several scales, or none, and codes with an axis more, which their pages forbid": (
         lambda node, text: (
             node.op in ("QLinearSoftmax", "QLinearConcat", "MatMulBnb4") and "narrow" in text and "refused" in text)),
+    "onnxruntime does not look at the bias of no columns": (
+        lambda node, text: node.op in _NOT_CHECKED and "narrow" in text and ", 0)]" in text and "bias" in text),
     "onnxruntime does not look at what is added to no elements": (
         lambda node, text: node.op == "FusedConv" and "narrow" in text and text.endswith("of Z") and "0" in text),
     "onnxruntime reads a mask of one key as none": (

@@ -41,6 +41,7 @@ REFUSED = [
     Node("RotaryEmbedding", [floats(1, 2, 3, 4), ints(1, 1, 3, dtype=np.int64), floats(6, 2), floats(6, 2)]),
     Node("RotaryEmbedding", [floats(1, 2, 3, 4), ints(3, dtype=np.int64), floats(6, 2), floats(6, 2)]),
     Node("QLinearSigmoid", [ints(3, dtype=np.uint8), floats(3), BYTE, SCALE, BYTE]),
+    Node("QLinearAveragePool", [ints(1, 1, 3, dtype=np.uint8), floats(1), BYTE, SCALE, BYTE], {"kernel_shape": [2]}),
     Node("QLinearLeakyRelu", [ints(3, dtype=np.uint8), SCALE, BYTE, SCALE, ints(3, dtype=np.uint8)]),
     Node("QLinearAdd", [ints(3, dtype=np.uint8), floats(3), BYTE, ints(3, dtype=np.uint8), SCALE, BYTE, SCALE, BYTE]),
     Node("FusedMatMul", [floats(4, 2, 3), floats(2, 3, 4, 1)], {"transA": 1, "transBatchB": 1}),
