@@ -52,7 +52,7 @@ def _axes(input: Tensor, dim: Any) -> list[int]:
 
 
 def _along(input: Tensor, dim: Any) -> int:
-    return attributes.axis("dim", dim, input.rank) if input.rank else attributes.axis("dim", dim, 1)
+    return attributes.axis("dim", dim, input.rank)
 
 
 def _reduced(x: Tensor, dim: Any, keepdim: Any, function: Callable[..., Any], **given: Any) -> Tensor:
@@ -115,9 +115,11 @@ def any(input: Tensor, dim: Any = None, keepdim: Any = False) -> Tensor:
 
 
 def _with_places(input: Tensor, dim: Any, keepdim: Any, largest: bool) -> list[Tensor]:
-    axis, keeps = _along(input, dim), attributes.flag("keepdim", keepdim)
+    keeps = attributes.flag("keepdim", keepdim)
     if not input.rank:
+        attributes.axis("dim", dim, 1)
         return [input, number("max", 0, np.dtype(np.int64))]
+    axis = _along(input, dim)
     x = nonempty(input, [axis])
     function = reductions.greatest if largest else reductions.least
     values = reductions.reduced(x, [axis], function, keepdims=keeps, exact=True)

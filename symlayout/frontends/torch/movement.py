@@ -84,8 +84,8 @@ def _row(
 
 
 def _axis(x: Tensor, dim: Any, more: int = 0) -> int:
-    """Return an axis of *x*, which may have *more* of them; a tensor of rank 0 has one for this."""
-    return attributes.axis("dim", dim, max(x.rank + more, 1))
+    """Return an axis of *x*, which may have *more* of them."""
+    return attributes.axis("dim", dim, x.rank + more)
 
 
 def _listed(name: str, sizes: Any) -> list[Any]:

@@ -305,7 +305,7 @@ class _Step:
     def _declared(self) -> list[Value | None] | None:
         """Return the outputs by the declaration; None if there is none, or it does not take these arguments."""
         row = self.row
-        if row is None or self._is_random() or (self.in_place and row.alias and not row.title.endswith(":clone")):
+        if row is None or self._is_random() or (self.in_place and row.alias and row.title not in _SAME_IN_PLACE):
             return None
         arguments = self._arguments(row)
         if arguments is None or (row.title == "torch:as_strided" and not self._is_whole_storage()):
@@ -500,6 +500,7 @@ class _Step:
 
 
 _UNKNOWN = object()
+_SAME_IN_PLACE = ("torch:clone", "torch:dropout")  # which leave what they write to as it is
 _FUNCTIONAL = ("aten", "prims", "torchvision", "higher_order", "_operator", "math", "torch", "quantized_decomposed")
 
 
@@ -527,6 +528,12 @@ def _in_order(
 ) -> tuple[list[Value | None], dict[str, Any]] | None:
     """Return arguments as operands up to the last one that is a value, and the others by name."""
     order = [p for p in parameters.values() if p.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
+    if any(
+        str(p.annotation).startswith("Tensor") and "Any" not in str(p.annotation)
+        and not isinstance(given.get(p.name), Tensor | np.ndarray | Unshaped | Items | None)
+        for p in order
+    ):  # fmt: skip
+        return None
     values = [k for k, p in enumerate(order) if isinstance(given.get(p.name), Tensor | np.ndarray | Unshaped | Items)]
     last = len(order) if rest else max(values, default=-1) + 1
     inputs: list[Value | None] = []

@@ -252,8 +252,8 @@ class SizeGuard:
     right: Any
 
 
-def guards_of(text: str, size: Callable[[str, int], Any]) -> list[SizeGuard]:
-    """Return the conditions of which *text* states that one holds.
+def guards_of(text: str, size: Callable[[str, int], Any]) -> list[list[SizeGuard]]:
+    """Return what *text* states: each list has conditions of which one holds.
 
     Parameters
     ----------
@@ -267,11 +267,12 @@ def guards_of(text: str, size: Callable[[str, int], Any]) -> list[SizeGuard]:
     """
     tokens = _Tokens.of(text)
     found = [_comparison(tokens, size)]
-    while tokens.peek() == ("name", "or"):
+    kind, word = tokens.peek()
+    while word in ("and", "or") and tokens.peek() == (kind, word):
         tokens.next()
         found.append(_comparison(tokens, size))
     tokens.end()
-    return found
+    return [found] if word == "or" else [[guard] for guard in found]
 
 
 def _comparison(tokens: _Tokens, size: Callable[[str, int], Any]) -> SizeGuard:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 from symlayout.algebra.facts import Dim, Facts
@@ -102,7 +103,8 @@ class StatedSizes:
         for text in guards[:_MAX_GUARDS]:
             check_time()
             try:
-                for e in one_of(guards_of(text, self._extent), at_least):
+                stated = guards_of(text, self._extent)
+                for e in itertools.chain(*(one_of(guards, at_least) for guards in stated)):
                     facts.assume_nonnegative(to_extent(e, facts))
                     found[e] = None
             except (UnreadError, InconclusiveError):

@@ -141,6 +141,33 @@ def test_what_is_not_known_is_opaque(tmp_path: Path) -> None:
     assert [str(n) for n in y.shape] == ["s40", "3", "s39 - 2", "s94"]
 
 
+def test_a_number_in_the_place_of_a_tensor_is_no_operand(tmp_path: Path) -> None:
+    """A damaged file had one: it was a TypeError."""
+
+    def change(program: dict[str, Any]) -> None:
+        node = nodes(program, "flip.default")[0]
+        next(a for a in node["inputs"] if a["name"] == "self")["arg"] = {"as_int": 3}
+
+    (y,) = sl.read_model(rewritten(FOLDER / "torch_patches.pt2", tmp_path / "m.pt2", change)).outputs.values()
+    assert "torch:aten.flip.default" in {t.body.name for t in y.graph() if t.body is not None}
+
+
+def test_dropout_in_place_leaves_its_input(tmp_path: Path) -> None:
+    """MobileNet ends in one; it was opaque."""
+
+    def change(program: dict[str, Any]) -> None:
+        node = nodes(program, "relu_.default")[0]
+        node["target"] = "torch.ops.aten.dropout_.default"
+        node["inputs"] += [
+            {"name": "p", "arg": {"as_float": 0.2}, "kind": 1},
+            {"name": "train", "arg": {"as_bool": False}, "kind": 1},
+        ]
+
+    model = sl.read_model(rewritten(FOLDER / "torch_residual.pt2", tmp_path / "m.pt2", change))
+    (y,) = model.outputs.values()
+    assert all(t.body is None or t.body.function is not None for t in y.graph())
+
+
 def test_a_write_that_is_not_known_leaves_nothing_known(tmp_path: Path) -> None:
     """An operator of unknown meaning may write to what it reads, so that later readers know nothing."""
 

@@ -158,7 +158,7 @@ def test_expressions_are_those_of_torch() -> None:
         "L.x == 1",
         "exec('1') == 1",
         "(" * 500 + "1",
-        "1 == 1 and 2 == 2",
+        "1 == 1 and 2 == 2 or 3 == 3",
         "2**9 == 1",
         "L['x'].size()[0] % 0 == 1",
         "1 < 2 < 3",
@@ -171,10 +171,12 @@ def test_other_guards_are_not_read(text: str) -> None:
 
 
 def test_guards_are_those_of_torch() -> None:
-    (found,) = guards_of("(1 + (((-1) + L['x'].size()[3]) // 2)) != 1", lambda path, axis: N)
+    ((found,),) = guards_of("(1 + (((-1) + L['x'].size()[3]) // 2)) != 1", lambda path, axis: N)
     assert (found.left, found.sign, found.right) == (1 + (N - 1) // 2, "!=", 1)
-    two = guards_of("(2*L['x'][0].size()[0]) == 12 or ((N_ := 3) % 12) == 0".replace("N_ := 3", "24"), lambda p, a: N)
+    (two,) = guards_of("(2*L['x'][0].size()[0]) == 12 or (24 % 12) == 0", lambda p, a: N)
     assert [(g.left, g.right) for g in two] == [(2 * N, 12), (0, 0)]
+    both = guards_of("1 + L['x'].size()[0] >= 1 and 2 < 3", lambda p, a: N)
+    assert [[g.sign for g in guards] for guards in both] == [[">="], ["<"]]
 
 
 def test_guards_that_no_sizes_meet_are_refused(tmp_path: Path) -> None:

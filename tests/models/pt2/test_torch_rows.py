@@ -82,6 +82,20 @@ def test_what_torch_refuses_is_refused() -> None:
         FUNCTIONS["fill"](sl.tensor("N", "int32", "i"), 0.5)
 
 
+@pytest.mark.parametrize("name", ["unbind", "select", "slice", "chunk", "unflatten", "narrow", "sort", "topk", "glu"])
+def test_a_tensor_without_axes_has_no_axis(name: str) -> None:
+    """A damaged file had such an `unbind`: it was an IndexError."""
+    more: dict[str, dict[str, Any]] = {
+        "chunk": {"chunks": 2},
+        "unflatten": {"sizes": [1]},
+        "narrow": {"start": 0, "length": 1},
+        "topk": {"k": 1},
+    }
+    given: dict[str, Any] = {"index": 0} if name == "select" else more.get(name, {})
+    with pytest.raises(sl.ShapeError):
+        sl.op(f"torch:{name}")(sl.tensor((), name="x"), dim=0, **given)
+
+
 def test_parts_of_an_axis_follow_from_their_number() -> None:
     first, second = chunk(sl.tensor("N, C", name="x"), 2, 1, outputs=2)
     assert (str(first.shape), str(second.shape)) == ("(N, ceiling(C/2))", "(N, C - ceiling(C/2))")
