@@ -30,13 +30,12 @@ from symlayout.models.onnx_model import Input, OnnxGraph
 from symlayout.models.onnx_nodes import schemas
 from symlayout.models.onnx_nodes.control_flow import CONTROL_FLOW
 from symlayout.models.onnx_nodes.sequences import SEQUENCES
-from symlayout.models.onnx_subgraphs import outer_names
+from symlayout.models.onnx_subgraphs import outer_names, standard, version_of
 from symlayout.models.onnx_values import dtype_of
 from symlayout.models.opaque import OutputType, opaque
 from symlayout.models.subgraph_keys import (
     CONSTANTS,
     RANDOM,
-    STANDARD,
     TOTAL,
     attribute_key,
     constant_of,
@@ -151,8 +150,7 @@ class OnnxEvaluation(Evaluation):
         made = []
         for proto in nodes:
             check_time()
-            domain = "" if proto.domain in STANDARD else proto.domain
-            version = self.graph.opsets.get(domain, 1)
+            domain, version = standard(proto.domain), version_of(proto, self.graph.opsets)
             node = ModelNode(proto.name, proto.op_type, domain, tuple(proto.input), tuple(proto.output), version, proto)
             made.append(node)
             self._origins.update(dict.fromkeys(filter(None, node.outputs), node))

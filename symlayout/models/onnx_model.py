@@ -22,10 +22,9 @@ import numpy as np
 from symlayout.errors import FormatError, printable, shortened
 from symlayout.models.model import TENSOR
 from symlayout.models.model_file import MAX_RANK, ConstantFiles, open_model
-from symlayout.models.onnx_subgraphs import inner_nodes, outer_names
+from symlayout.models.onnx_subgraphs import OWN_VERSION, inner_nodes, outer_names, standard
 from symlayout.models.onnx_values import Constant, array, dtype_of, label, onnx_package
 from symlayout.models.protobuf_fields import check_fields
-from symlayout.models.subgraph_keys import digest, draws
 
 if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto, NodeProto, TensorProto, TypeProto, ValueInfoProto
@@ -153,7 +152,7 @@ def graph_of(source: ModelProto, folder: Path, *, defaults: bool = False) -> Onn
     notes = (OUT_OF_ORDER,) if nodes != tuple(graph.node) else ()
     needed, unused = _in_two(outputs, nodes, {*constants, *inputs})
     _check_opset(model, nodes)
-    opsets = {"" if o.domain == "ai.onnx" else o.domain: o.version for o in model.opset_import}
+    opsets = {standard(o.domain): o.version for o in model.opset_import}
     files, types, leaves = ConstantFiles(folder), _types(graph), tuple(inputs.values())
     return OnnxGraph(leaves, needed, unused, outputs, constants, opsets, types, source, files, notes)
 
@@ -207,36 +206,46 @@ def _inlined(model: ModelProto) -> ModelProto:
     size(model.graph.node, ())
     from onnx import inliner
 
+    marked = _marked(model)
     try:
-        inlined: ModelProto = inliner.inline_local_functions(model)
+        inlined: ModelProto = inliner.inline_local_functions(marked)
     except Exception as error:  # of the package's C++, which does not document them
         raise FormatError(f"functions of the model cannot be inlined: {printable(error)}") from None
     for node in inlined.graph.node:
         for each in (node, *inner_nodes(node)):
-            if (key := (each.domain, each.op_type, each.overload)) in functions:
-                each.domain = f"function {_digest_of_function(key, functions)}"
+            if (each.domain, each.op_type, each.overload) in functions:
+                raise FormatError(f"functions of the model cannot be inlined: {shortened(each.op_type)!r} is left")
     return inlined
 
 
-def _digest_of_function(key: tuple[str, str, str], functions: Mapping[tuple[str, str, str], Any]) -> str:
-    """Return text that two local functions share only if they compute the same, whatever they are called.
+def _marked(model: ModelProto) -> ModelProto:
+    """Return the model with the nodes of functions marked that are of other versions than the model imports.
 
-    The package does not inline a function of another operation set than the model's.  It is an operation that equals
-    itself only, and no operation of its name.
+    The package inlines only functions of the operation sets of the model: the functions state those here, and the marks
+    say what `version_of` a node is.  The model imports what only functions import, too.
     """
-    found = {key: None}
-    waiting, drawn = [key], ""
-    while waiting:
-        for node in functions[waiting.pop()].node:
-            if draws(node):
-                drawn = str(next(COUNT))
+    stated = {standard(o.domain): o.version for o in model.opset_import}
+    imports = [(standard(o.domain), o.version) for f in model.functions for o in f.opset_import]
+    if all(stated.get(domain) == version for domain, version in imports):
+        return model
+    marked = type(model)()
+    marked.CopyFrom(model)
+    for domain, version in imports:
+        if domain not in stated:
+            stated[domain] = version
+            marked.opset_import.add(domain=domain, version=version)
+    for function in marked.functions:
+        own = {standard(o.domain): o.version for o in function.opset_import}
+        others = {domain for domain, version in own.items() if stated[domain] != version}
+        if "" in others and own[""] not in OPSETS:
+            raise FormatError(f"function {shortened(function.name)!r} is of opset {own['']}, which is not known")
+        for node in function.node:
             for each in (node, *inner_nodes(node)):
-                called = (each.domain, each.op_type, each.overload)
-                if called in functions and called not in found:
-                    found[called] = None
-                    waiting.append(called)
-    texts = [functions[each].SerializeToString(deterministic=True).hex() for each in found]
-    return digest("\n".join([*texts, drawn]))
+                if (domain := standard(each.domain)) in others:
+                    each.metadata_props.add(key=OWN_VERSION, value=str(own[domain]))
+        for o in function.opset_import:
+            o.version = stated[standard(o.domain)]
+    return marked
 
 
 _MAX_CALLS = 64

@@ -1,8 +1,12 @@
-"""The subgraphs of ONNX's nodes, such as the branches of an If: their nodes, and what they read from around them."""
+"""The subgraphs of ONNX's nodes, such as the branches of an If: their nodes, and what they read from around them.
+
+And the operation sets that nodes are of, in subgraphs too.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import secrets
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -43,3 +47,20 @@ def outer_names(node: NodeProto) -> list[str]:
             waiting.extend((g, known) for a in reader.attribute for g in graphs_of(a))
         found.update((value.name, None) for value in graph.output if value.name not in known)
     return list(found)
+
+
+def standard(domain: str) -> str:
+    """Return a domain as this package calls it: ONNX's own has two names."""
+    return "" if domain == "ai.onnx" else domain
+
+
+OWN_VERSION = f"symlayout {secrets.token_hex(16)}"  # the key of a mark, which no file can have
+
+
+def version_of(node: NodeProto, opsets: Mapping[str, int]) -> int:
+    """Return the version of the operation set that a node is of; *opsets* has those of the model, by domain.
+
+    A node of a local function may be of another version than the model's: it has a mark then.
+    """
+    own = next((p.value for p in node.metadata_props if p.key == OWN_VERSION), None)
+    return opsets.get(standard(node.domain), 1) if own is None else int(own)

@@ -27,7 +27,7 @@ from symlayout.frontends.onnx.elementwise import ROWS
 from symlayout.models import onnx_values
 from symlayout.models.model import ModelNode
 from symlayout.models.onnx_nodes.schemas import since_version
-from symlayout.models.onnx_subgraphs import graphs_of, inner_nodes, outer_names
+from symlayout.models.onnx_subgraphs import graphs_of, inner_nodes, outer_names, standard, version_of
 
 if TYPE_CHECKING:
     from onnx import GraphProto, NodeProto, TensorProto
@@ -308,7 +308,7 @@ class _Reader:
     def _key(self, operation: _Operation) -> str:
         node, scope = operation.node, operation.scope
         assert scope is not None
-        domain = "" if node.domain in STANDARD else node.domain
+        domain = standard(node.domain)
         if not domain and node.op_type == "Constant" and any(a.name in CONSTANTS for a in node.attribute):
             try:
                 return digest_of_array(constant_of(node))
@@ -319,7 +319,7 @@ class _Reader:
             return read[0]
         while read and not read[-1]:  # an input that is left out at the end
             read.pop()
-        version = self._opsets.get(domain, 1)
+        version = version_of(node, self._opsets)
         shown = ModelNode("", node.op_type, domain, (), (), version, node)
         runs_in = scope.depth if operation.may_refuse else None
         meaning = (domain, node.op_type, node.overload, since_version(shown), operation.draw, runs_in)
