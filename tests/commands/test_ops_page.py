@@ -30,6 +30,8 @@ def test_the_page_has_every_operation() -> None:
 def test_an_operation_of_a_framework_stands_beside_its_core_operations() -> None:
     rows = [line for line in markdown().splitlines() if line.startswith("| `pad` |")]
     frameworks = (
-        "| `Pad-12` | `MirrorPad`, `Pad`, `PadV2` | `CenterCropPad`, `Pad` |  | `MIRROR_PAD`, `PAD`, `PADV2` | `pad` |"
+        "| `Pad-12` | `MirrorPad`, `Pad`, `PadV2` | `CenterCropPad`, `Pad` |  |  | `MIRROR_PAD`, `PAD`, `PADV2` "
+        "| `constant_pad_nd`, `pad`, `reflection_pad1d`, `reflection_pad2d`, `reflection_pad3d`, "
+        "`replication_pad1d`, `replication_pad2d`, `replication_pad3d` |"
     )
     assert rows == [f"| `pad` | `numpy.pad` {frameworks}"]

@@ -70,7 +70,10 @@ def test_movements_have_the_same_bits() -> None:
     np.testing.assert_array_equal(sl.interpret(y, image=arrays["in.image"]), arrays["out.0"])
 
 
-@pytest.mark.parametrize(("name", "laws"), [("patches", ()), ("upsampled", ()), ("block", ALL)])
+@pytest.mark.parametrize(
+    ("name", "laws"),
+    [("patches", ()), ("upsampled", ()), ("block", ALL), ("residual", ("fold-batchnorm", "signed-zero"))],
+)
 def test_the_file_of_onnx_is_the_same_model(name: str, laws: tuple[str, ...]) -> None:
     pytest.importorskip("onnx")
     files = FOLDER / f"torch_{name}.pt2", FOLDER / f"torch_{name}.onnx"
