@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     from symlayout.inverses.properties import Finding, is_identity, is_injective, is_surjective, reads_all
     from symlayout.inverses.scatter_map import transform_layout
     from symlayout.language.index_expressions import xor
-    from symlayout.layouts.access import bank_conflicts, coalescing
+    from symlayout.layouts.access import bank_conflicts, coalescing, owner
     from symlayout.layouts.answers import Answer
     from symlayout.layouts.find_swizzle import BestSwizzle, choose_swizzle, find_swizzle
     from symlayout.layouts.linear.linear_layout import LinearLayout
@@ -122,7 +122,7 @@ _LATER = {  # imported when first asked for, by the room and the module
         ("make_identity_layout", "make_layout", "make_layout_like", "make_ordered_layout"),
         "layouts.shapes.make_layout",
     ),
-    **dict.fromkeys(("bank_conflicts", "coalescing"), "layouts.access"),
+    **dict.fromkeys(("bank_conflicts", "coalescing", "owner"), "layouts.access"),
     "Answer": "layouts.answers",
     **dict.fromkeys(("BestSwizzle", "choose_swizzle", "find_swizzle"), "layouts.find_swizzle"),
     "LinearLayout": "layouts.linear.linear_layout",
@@ -241,6 +241,7 @@ __all__ = [
     "openvino",
     "operation",
     "optimize",
+    "owner",
     "pack",
     "pad",
     "prove_equal",

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -100,7 +100,20 @@ class Finding:
         return str(self)
 
 
-def is_injective(t: Tensor, *, budget: int = DEFAULT_BUDGET) -> Finding:
+@runtime_checkable
+class AnswersItself(Protocol):
+    """What is no tensor, and answers both questions itself: a layout."""
+
+    def is_injective(self) -> Finding:
+        """Return whether no two coordinates have one value."""
+        ...
+
+    def is_surjective(self) -> Finding:
+        """Return whether each value is reached."""
+        ...
+
+
+def is_injective(t: Tensor | AnswersItself, *, budget: int = DEFAULT_BUDGET) -> Finding:
     """Decide whether no two output coordinates of *t* read the same element of the same input.
 
     Coordinates that read a fill or a constant read no element of an input, so a pad is injective.  The witness is
@@ -108,8 +121,8 @@ def is_injective(t: Tensor, *, budget: int = DEFAULT_BUDGET) -> Finding:
 
     Parameters
     ----------
-    t : Tensor
-        The tensor whose map is examined.
+    t : Tensor or Layout
+        The tensor whose map is examined; of a layout, see `symlayout.Layout.is_injective`.
     budget : int
         The most sizes that the search for a witness evaluates.
 
@@ -125,21 +138,23 @@ def is_injective(t: Tensor, *, budget: int = DEFAULT_BUDGET) -> Finding:
     >>> print(is_injective(tile(tensor("N", name="x"), 2)))
     REFUTED: N = 1: x[0] is read at (0,) and at (1,)
     """
+    if isinstance(t, AnswersItself):
+        return t.is_injective()
     inputs = _inputs_of("is_injective", t)
 
     keys = [leaf.key for leaf in inputs]
     return _decide("no element is read twice", t, partial(_with_candidates, _finds_back, keys), _read_twice, budget)
 
 
-def is_surjective(t: Tensor, *, budget: int = DEFAULT_BUDGET) -> Finding:
+def is_surjective(t: Tensor | AnswersItself, *, budget: int = DEFAULT_BUDGET) -> Finding:
     """Decide whether the index map of *t* is onto: every element of every input is read somewhere.
 
     This is `reads_all` for all inputs.  Fills make no difference.
 
     Parameters
     ----------
-    t : Tensor
-        The tensor whose map is examined.
+    t : Tensor or Layout
+        The tensor whose map is examined; of a layout, see `symlayout.Layout.is_surjective`.
     budget : int
         The most sizes that the search for a witness evaluates.
 
@@ -154,6 +169,8 @@ def is_surjective(t: Tensor, *, budget: int = DEFAULT_BUDGET) -> Finding:
     >>> print(sl.is_surjective(sl.tensor("N", name="x")[1:]))
     REFUTED: N = 1: x[0] is read nowhere
     """
+    if isinstance(t, AnswersItself):
+        return t.is_surjective()
     return _reads_all("is_surjective", t, (), budget)
 
 

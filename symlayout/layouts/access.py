@@ -189,6 +189,40 @@ def coalescing(
     return _answer(layout, threads, values, lambda s: Sectors(s, size, block))
 
 
+def owner(tv: Any) -> Layout:
+    """Return who has each element, of a layout of threads and values: a layout of coordinates.
+
+    Parameters
+    ----------
+    tv : Layout, or what `symlayout.layout` takes
+        The elements of threads and values, such as those of a tensor core's operand.
+
+    Returns
+    -------
+    Layout
+        A layout *w* with ``tv(w(k)) == k`` for each element *k* that a thread has (see `symlayout.Layout.owner`).
+
+    Raises
+    ------
+    ShapeError
+        ``infeasible`` for a negative stride; ``no_layout`` under a swizzle.
+    InconclusiveError
+        No layout is found.
+
+    References
+    ----------
+    CuTe: https://docs.nvidia.com/cutlass/latest/media/docs/cpp/cute/0t_mma_atom.html
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> who = sl.owner("((4,8),(2,2)):((32,1),(16,8))")
+    >>> who(17)
+    (4, 1)
+    """
+    return layout(1).read(tv).owner()  # type: ignore[no-any-return]
+
+
 def element_and_word(
     element: int | None, element_bytes: int | None, width: int | None, bank_bytes: int | None
 ) -> tuple[int, int]:

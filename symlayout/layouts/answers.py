@@ -10,6 +10,18 @@ from symlayout.algebra.polynomial import Extent, names_of, symbol
 from symlayout.errors import ShapeError, shown
 from symlayout.language import sympy_bridge
 from symlayout.language.sympy_conditions import Conjunction, number_at, separated
+from symlayout.tensors.requirements import requirements
+
+SIZE = "layout"
+"""The step that requires that each size of a layout is at least 1."""
+_MOST_MINIMIZED = 8  # a list of more requirements is shown as it is: to find which of them follow takes long
+
+
+def relations(facts: Facts) -> tuple[Any, ...]:
+    """Return the requirements as SymPy relations, without those that only say that a size is at least 1."""
+    stated = facts.requirements
+    kept = (r for r in (requirements(facts) if len(stated) <= _MOST_MINIMIZED else stated) if r.where != SIZE)
+    return tuple(sympy_bridge.to_relation(r, facts) for r in kept)
 
 
 class Answer(Mapping[Any, Any]):

@@ -352,7 +352,7 @@ def complemented(modes: Sequence[Mode], size: Extent, c: Conditions) -> list[Mod
         raise ShapeError(f"no complement: the size {c.facts.spell(size)} may be below 1", "infeasible")
     found: list[Mode] = []
     reached: Extent = 1
-    moving = _ordered([(n, d, 0) for n, d in moving_modes(modes, c)], c)
+    moving = by_stride([(n, d, 0) for n, d in moving_modes(modes, c)], c)
     for n, stride, _ in moving:
         gap = c.quotient(stride, reached)
         if gap is None:
@@ -407,7 +407,7 @@ def _moving(modes: Sequence[Mode], c: Conditions) -> list[tuple[Extent, Extent, 
     return found
 
 
-def _ordered(placed: Sequence[tuple[Extent, Extent, Extent]], c: Conditions) -> list[tuple[Extent, Extent, Extent]]:
+def by_stride(placed: Sequence[tuple[Extent, Extent, Extent]], c: Conditions) -> list[tuple[Extent, Extent, Extent]]:
     """Return modes, the smallest stride first."""
     left, found = list(placed), []
     while left:
@@ -453,7 +453,7 @@ def left_inverse(modes: Sequence[Mode], c: Conditions) -> list[Mode]:
     InconclusiveError
         A stride is not a multiple of the smaller ones, or modes overlap.
     """
-    placed = _ordered(_moving(modes, c), c)
+    placed = by_stride(_moving(modes, c), c)
     found: list[Mode] = []
     reached: Extent = 1
     for index, (size, stride, _) in enumerate(placed):

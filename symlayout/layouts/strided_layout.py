@@ -21,8 +21,9 @@ from symlayout.language.grammar_trees import Group, Tree
 from symlayout.language.parse import evaluate, names_of, parse_layout
 from symlayout.language.sympy_conditions import at_most
 from symlayout.layouts import modes as algebra
-from symlayout.layouts.answers import Answer
+from symlayout.layouts.answers import SIZE, Answer, relations
 from symlayout.layouts.conditions import CaseFound, cases, first_answer
+from symlayout.layouts.image import ImageCases, LayoutImage
 from symlayout.layouts.layout_algebra import LayoutAlgebra, Question
 from symlayout.layouts.nested import Mode, Nest, Nested, compact, flat, profile, text
 from symlayout.layouts.print_layout import LayoutText, Printed
@@ -37,15 +38,10 @@ from symlayout.tensors.assumptions import assume, assumed_about
 from symlayout.tensors.chain import Tensor, check_moves, check_tensors
 from symlayout.tensors.declaration import as_list, is_list
 from symlayout.tensors.input_tensor import tensor
-from symlayout.tensors.requirements import requirements
 from symlayout_codegen.values import Value
 
-SIZE = "layout"
-"""The step that requires that each size of a layout is at least 1."""
-_MOST_MINIMIZED = 8  # a list of more requirements is shown as it is: to find which of them follow takes long
 
-
-class Layout(LayoutAlgebra["Layout"], LayoutText, LayoutModes):
+class Layout(LayoutAlgebra["Layout"], LayoutText, LayoutModes, LayoutImage):
     """The function from coordinates to offsets: the sum of each coordinate times its stride.
 
     An integer coordinate of a nested size is split into digits, the first digit fastest.
@@ -344,7 +340,7 @@ class LayoutCase(Value):
     witness: Mapping[str, int] | None
 
 
-class Cases(LayoutAlgebra[tuple[LayoutCase, ...]]):
+class Cases(LayoutAlgebra[tuple[LayoutCase, ...]], ImageCases):
     """The algebra of a layout, each answer for all sizes: disjoint cases, one of which holds at any sizes.
 
     Examples
@@ -375,13 +371,6 @@ def _case(found: CaseFound[Nest]) -> LayoutCase:
     made = None if found.answer is None else Layout(*found.answer.reduced(found.facts), found.facts)
     reason = "" if error is None else str(error).splitlines()[0]
     return LayoutCase(relations(found.facts), made, kind, reason, found.point)
-
-
-def relations(facts: Facts) -> tuple[Any, ...]:
-    """Return the requirements as SymPy relations, without those that only say that a size is at least 1."""
-    stated = facts.requirements
-    kept = (r for r in (requirements(facts) if len(stated) <= _MOST_MINIMIZED else stated) if r.where != SIZE)
-    return tuple(sympy_bridge.to_relation(r, facts) for r in kept)
 
 
 def layout(shape: Any, stride: Any = None, given: Any = ()) -> Layout:

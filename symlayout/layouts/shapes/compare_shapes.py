@@ -14,8 +14,9 @@ from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent, product
 from symlayout.errors import ShapeError
 from symlayout.language.sympy_conditions import conjunction
+from symlayout.layouts.answers import relations
 from symlayout.layouts.nested import Nested, flat, profile
-from symlayout.layouts.strided_layout import Layout, layout, relations
+from symlayout.layouts.strided_layout import Layout, layout
 
 KIND = "size_mismatch"
 """The kind of a condition that sizes break."""
