@@ -55,6 +55,17 @@ def require_shape(what: str, x: Tensor, shape: Sequence[Any], kind: str = "size_
     return demanding(x, f"an extent of {{}}, not {{}}, of {what}", list(zip(x.shape, shape, strict=True)), kind=kind)
 
 
+def require_number(what: str, x: Tensor) -> Tensor:
+    """Return *x*, which has to be one number: it has no axes, or one of one element, as runtimes take it, too.
+
+    Raises
+    ------
+    ShapeError
+        ``rank`` for more axes; ``size_mismatch`` if there is another number of elements.
+    """
+    return require_shape(what, x, (1,)) if x.rank else x
+
+
 def require_tensors(name: str, xs: Any, least: int = 0) -> Sequence[Tensor]:
     """Return a list of one or more tensors, whose rank has to be at least *least*.
 

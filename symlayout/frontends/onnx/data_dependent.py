@@ -16,7 +16,7 @@ from symlayout.errors import LEFT_OUT, ShapeError, shown
 from symlayout.frontends import attributes
 from symlayout.frontends.onnx.indexing import gather
 from symlayout.frontends.onnx.operator import as_tensor, is_known, known, operator
-from symlayout.frontends.rank import require_rank, require_shape
+from symlayout.frontends.rank import require_number, require_rank, require_shape
 from symlayout.frontends.registry import NotDeclaredError
 from symlayout.language.sympy_bridge import fresh
 from symlayout.ops.axes import moveaxis
@@ -84,7 +84,7 @@ def unique(X: Tensor, axis: Any = None, sorted: Any = 1, outputs: int = 1) -> Te
 @operator(
     "NonMaxSuppression",
     example=("N, 10, 4; N, C, 10", "", "2"),
-    kinds="rank, attr_range",
+    kinds="rank, attr_range, size_mismatch",
     about={"center_point_box": "How boxes are written."},
     allowed={"center_point_box": range(2)},
 )
@@ -100,7 +100,8 @@ def non_max_suppression(
     require_rank("NonMaxSuppression", boxes, 3, 3)
     require_rank("NonMaxSuppression", scores, 3, 3)
     boxes = require_shape("the boxes", boxes, (scores.shape[0], scores.shape[2], 4))
-    given = (max_output_boxes_per_class, iou_threshold, score_threshold)
+    numbers = (max_output_boxes_per_class, iou_threshold, score_threshold)
+    given = tuple(x if x is None else require_number("a limit of NonMaxSuppression", x) for x in numbers)
     xs = [boxes, scores, *(x for x in given if x is not None)]
     places: tuple[Places, ...] = ()
     if iou_threshold is not None:

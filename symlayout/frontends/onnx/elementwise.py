@@ -14,7 +14,7 @@ from symlayout.compute import scalars, trace
 from symlayout.compute.elementwise import common_dtype, divisors, elementwise
 from symlayout.errors import ShapeError
 from symlayout.frontends.onnx.operator import operator, snake_case
-from symlayout.frontends.rank import require_shape
+from symlayout.frontends.rank import require_number, require_shape
 from symlayout.ops.reshape import reshape
 from symlayout.tensors.attribute_key import kept_by_attributes
 from symlayout.tensors.chain import Tensor
@@ -251,7 +251,10 @@ def mean_6(*data_0: Tensor) -> Tensor:
 def clip(input: Tensor, min: Tensor | None = None, max: Tensor | None = None) -> Tensor:
     """Return *input* between a least and a largest value: the last numbers of its type, where one is left out."""
     dtype = input.dtype
-    min, max = (_one_number(name, bound) for name, bound in (("min", min), ("max", max)))
+    min, max = (
+        reshape(require_number(name, bound), ()) if isinstance(bound, Tensor) and bound.rank else bound
+        for name, bound in (("min", min), ("max", max))
+    )
     if dtype is not None and dtype.kind not in "iub":  # an infinity is outside
         min, max = (
             constant(np.asarray(end_of_type(dtype, lowest=lowest, finite=True), dtype)) if bound is None else bound
@@ -262,13 +265,6 @@ def clip(input: Tensor, min: Tensor | None = None, max: Tensor | None = None) ->
     if max is not None:
         input = elementwise(Body("Min", trace.smaller, symmetric=True), input, max, dtype=dtype)
     return input
-
-
-def _one_number(name: str, bound: Any) -> Any:
-    """Return a bound, which has no axes; runtimes take one axis of one element, too."""
-    if not isinstance(bound, Tensor) or not bound.rank:
-        return bound
-    return reshape(require_shape(name, bound, (1,)), ())
 
 
 @operator(

@@ -34,11 +34,10 @@ class Files:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def __call__(
-        self, nodes: Sequence[NodeProto], *, x: Any = X, z: Any = Z, constants: Sequence[TensorProto] = ()
-    ) -> Path:
+    def __call__(self, nodes: Sequence[NodeProto], *, constants: Sequence[TensorProto] = (), **shapes: Any) -> Path:
         path = self.folder / f"{len(list(self.folder.iterdir()))}.onnx"
-        path.write_bytes(model(nodes, [value_info("x", x), value_info("z", z)], constants=constants))
+        inputs = [value_info(name, shape) for name, shape in ({"x": X, "z": Z} | shapes).items()]
+        path.write_bytes(model(nodes, inputs, constants=constants))
         return path
 
 
@@ -258,3 +257,11 @@ def test_a_nan_that_no_runtime_computes_refutes_nothing(file: Files) -> None:
         for grid in (places, np.nan_to_num(places))
     ]
     assert sl.verify(*paths).verdict is UNKNOWN
+
+
+def test_the_limits_of_chosen_boxes_are_single_numbers(file: Files) -> None:
+    """Onnxruntime reads beyond a limit that has no element."""
+    chosen = [node("NonMaxSuppression", "z, x, k", "y")]
+    limit = [node("Cast", "l", "k", to=TensorProto.INT64)]
+    path = file([*limit, *chosen], x=("N", "C", "M"), z=("N", "M", 4), l=("K",))
+    assert "Eq(K, 1)" in {str(r) for r in sl.read_model(path).requires}
