@@ -7,17 +7,21 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import TYPE_CHECKING
 
 from symlayout.deadlines import work
-from symlayout.errors import one_line
+from symlayout.errors import SymlayoutError, one_line
 from symlayout.models.model import Model
+from symlayout.ops.pad import pad
 from symlayout.optimize_models.movement_cost import Cost, Movement, cost_of
 from symlayout.optimize_models.onnx_graph import EditedGraph
 from symlayout.optimize_models.rewritten import Rewritten
 from symlayout.optimize_models.spellings.spell_movement import Speller, Spelling, copy_of
-from symlayout.tensors.chain import EMPTY
+from symlayout.tensors.chain import EMPTY, Tensor
+from symlayout.tensors.stand_in import rebased
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto
 
+_MOST_PARTS = 8  # of a join, each of which is tried as the source of what is moved from the join
+_COPY = Cost(nodes=2)  # more than one node that names a value costs
 _NEAREST = 24  # values on the way to a value that are all tried as its source; of those behind, fewer and fewer
 
 
@@ -114,12 +118,19 @@ class Ways:
         return a if a == b else ""
 
 
+def _nothing(start: Tensor, other: Tensor) -> Tensor:
+    """Return a value of the shape of *other* that reads no element of *start*, and has a fill in its place."""
+    none = start[(slice(0, 0),) * start.rank]
+    return pad(none, [(0, e) for e in other.shape])
+
+
 class _Regions:
     """The regions of a graph while they are rewritten."""
 
     def __init__(self, graph: EditedGraph, movement: Movement, kept: Set[str], speller: Speller) -> None:
         self.graph, self.movement, self.kept, self.speller = graph, movement, kept, speller
         self.touched: set[str] = set()
+        self.at_hand: dict[int, bool] = {}
         self.named = graph.named()
         self.uses, self.made_by, self.captured = graph.uses(), graph.producers(), graph.captured()
         self.readers = graph.readers()
@@ -150,6 +161,46 @@ class _Regions:
                 yield name
             distance += 1
 
+    def _parts(self, name: str, value: Tensor) -> Iterator[tuple[str, Tensor]]:
+        """Yield values that are joined on the way to a value, and it with nothing in the places of the others.
+
+        If that is moved from the part, no element of the others is read.
+        """
+        last = name
+        while (before := self.ways.before.get(last, "")) != "":
+            last = before
+        joined = list(dict.fromkeys(self.movement.sources.get(last, ())))
+        parts = {n: t for n in joined if (t := self.movement.tensors[n]) is not None and t.key != EMPTY}
+        if last == name or not 1 < len(parts) <= _MOST_PARTS:
+            return
+        for source, start in parts.items():
+            try:
+                nothing = {id(t): _nothing(start, t) for t in parts.values() if t is not start}
+            except SymlayoutError:
+                continue
+            whole = rebased(value, {id(start): start, **nothing})
+            if whole is not None:
+                yield source, whole
+
+    def _sources(self, name: str, value: Tensor) -> Iterator[tuple[str, Tensor, Tensor]]:
+        """Yield the values that a value may be moved from by name, and itself as it is moved from that."""
+        for source, moved in (*((source, value) for source in self._ancestors(name)), *self._parts(name, value)):
+            start = self.movement.tensors.get(source)
+            if start is not None and source not in self.touched and source in self.named:
+                yield source, start, moved
+
+    def _is_at_hand(self, node: NodeProto) -> bool:
+        """Return whether a node has several outputs that are read, and each equals a value that there is without it."""
+        if id(node) not in self.at_hand:
+            read = {
+                out: t for out in node.output if self.uses[out] and (t := self.movement.tensors.get(out)) is not None
+            }
+            self.at_hand[id(node)] = len(read) > 1 and all(
+                any(self.speller.cheapest(start, moved, _COPY) for _, start, moved in self._sources(out, t))
+                for out, t in read.items()
+            )
+        return self.at_hand[id(node)]
+
     def _rewrite(self, name: str) -> Rewritten | None:
         """Rewrite the region that ends in a value; return what was done, or None."""
         producer = self.made_by.get(name)
@@ -157,14 +208,14 @@ class _Regions:
         if producer is None or value is None or name in self.touched:
             return None
         best: tuple[tuple[int, int, int], str, Spelling, list[NodeProto]] | None = None
-        for source in self._ancestors(name):
-            start = self.movement.tensors.get(source)
-            if start is None or source in self.touched or source not in self.named:
-                continue
+        at_hand = self._is_at_hand(producer)
+        for source, start, moved in self._sources(name, value):
             dead = dead_without(name, source, self.made_by, self.uses)
             moves = cost_of(dead, self.movement.tensors, self.movement.sources)
             gone = Cost(moves.sizes, moves.transposes, sum(n.op_type != "Constant" for n in dead))
-            found = self.speller.cheapest(start, value, gone)
+            if at_hand and not dead:
+                gone = _COPY
+            found = self.speller.cheapest(start, moved, gone)
             if found is not None and not found.steps and self._needs_copy(name, source):
                 found = copy_of(value, gone, found)
             if found is not None:
