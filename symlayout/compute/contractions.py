@@ -97,7 +97,10 @@ def einsum(x: Operand, inputs: tuple[tuple[str, ...], ...], output: tuple[str, .
             if e == 1 or n == 1:
                 extents[label] = n if e == 1 else e
             else:
-                x.require_equal(e, n, "size_mismatch", "index {} has extents {} and {}", label, e, n)
+                fixed = isinstance(e, int) and isinstance(n, int)
+                apart = fixed or (x.facts.nonnegative(e - 2) and x.facts.nonnegative(n - 2))
+                kind = "size_mismatch" if apart else LEFT_OUT  # runtimes repeat one element
+                x.require_equal(e, n, kind, "index {} has extents {} and {}", label, e, n)
     over = [label for label in extents if label not in output]
     order = [*output, *over]
     at = {label: k for k, label in enumerate(order)}

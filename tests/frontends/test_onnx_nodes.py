@@ -161,3 +161,12 @@ def test_a_pool_requires_that_its_window_fits() -> None:
     assert [str(r) for r in y.requires] == ["C >= 1", "H >= 7"]
     with pytest.raises(sl.ShapeError, match="a window of 7 does not fit 6 elements"):
         y.subs({"H": 6})
+
+
+def test_an_index_of_einsum_that_runtimes_may_repeat_is_left_out() -> None:
+    """onnxruntime and NumPy take one element for several; the extents of two inputs may be that."""
+    x, y, z = (sl.tensor(shape, "float32") for shape in ("B, I, J", "B, K, L", "B, K >= 2, L"))
+    two = sl.tensor("B, I, J >= 2", "float32", name="w")
+    product = sl.op("onnx:Einsum")
+    kinds = [[r.kind for r in product(*xs, equation="bij,bjk->bik").facts.requirements] for xs in ((x, y), (two, z))]
+    assert kinds == [["left_out"], ["size_mismatch"]]
