@@ -164,9 +164,19 @@ def test_a_pool_requires_that_its_window_fits() -> None:
 
 
 def test_an_index_of_einsum_that_runtimes_may_repeat_is_left_out() -> None:
-    """onnxruntime and NumPy take one element for several; the extents of two inputs may be that."""
+    """NumPy and onnxruntime take one element for several; the extents of two inputs may be that."""
     x, y, z = (sl.tensor(shape, "float32") for shape in ("B, I, J", "B, K, L", "B, K >= 2, L"))
     two = sl.tensor("B, I, J >= 2", "float32", name="w")
     product = sl.op("onnx:Einsum")
     kinds = [[r.kind for r in product(*xs, equation="bij,bjk->bik").facts.requirements] for xs in ((x, y), (two, z))]
     assert kinds == [["left_out"], ["size_mismatch"]]
+
+
+def test_a_deformed_convolution_has_as_many_channels_in_each_group() -> None:
+    x, w = sl.tensor("1, C, 5, 5", "float32"), sl.tensor("M, K, 2, 2", "float32")
+    offsets = sl.tensor("1, 16, 4, 4", "float32")
+    made = sl.op("onnx:DeformConv")(x, w, offsets, kernel_shape=[2, 2], group=3, offset_group=2)
+    with pytest.raises(sl.ShapeError) as error:
+        made.bind({"C": 3, "K": 1, "M": 3})
+    assert error.value.kind == "non_divisible"
+    made.bind({"C": 6, "K": 2, "M": 3})

@@ -478,7 +478,7 @@ def col2im(
 @operator(
     "DeformConv",
     example=("N, C, 8, 8; M, C, 3, 3; N, 18, 6, 6", "", "(N, M, 6, 6)"),
-    kinds="rank, size_mismatch, length_mismatch, attr_dtype, block_lt_1",
+    kinds="rank, size_mismatch, length_mismatch, attr_dtype, block_lt_1, non_divisible",
     about=_GRID,
     allowed={"group": AT_LEAST_1, "offset_group": AT_LEAST_1},
 )
@@ -510,6 +510,8 @@ def deform_conv(
         for n, k, d, s, (begin, end) in zip(X.shape[2:], kernel, way.dilations, way.strides, way.pads, strict=True)
     ]
     X = demanding(X, "{} channels, of which the kernels take {}", [(X.shape[1], W.shape[1] * groups[0])])
+    for n, g in ((X.shape[1], groups[1]), (W.shape[0], groups[0])):
+        X = demanding(X, "groups leave over {} channels, not {}", [(n % g, 0)], kind="non_divisible")
     for given_there, count in ((offset, moved * rank), (mask, moved)):
         if given_there is not None:
             require_rank("DeformConv", given_there, rank + 2, rank + 2)
