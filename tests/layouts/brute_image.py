@@ -17,8 +17,8 @@ from typing import Any
 
 import symlayout as sl
 from tests.layouts.brute_layouts import value
-from tests.layouts.brute_shapes import coordinate
 from tests.layouts.brute_symbols import Modes, drawn, holds, modes_at, number, spread, tops
+from tests.layouts.shapes.brute_shapes import coordinate
 
 VALUES = (1, 2, 3, 4, 5, 6, 8)
 SIZES, STRIDES = (1, 2, 3, 4, 6), (-3, 0, 1, 2, 3, 4, 5, 6, 8, 12)

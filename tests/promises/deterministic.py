@@ -20,7 +20,7 @@ import symlayout as sl
 from symlayout.commands import emit, subject
 from symlayout_codegen.jit import build, cache_identity, compiler, kernel
 from tests.promises.guard import blocks
-from tests.promises.seeds import STEPS
+from tests.promises.hostile_inputs.seeds import STEPS
 from tests.support.paths import ROOT
 
 PYTHONS = ("python3.11", "python3.12", "python3.13", "python3.14")

@@ -34,10 +34,10 @@ import symlayout as sl
 from symlayout.any_rank.grouped_tensor import AnyRankTensor
 from symlayout.commands import subject
 from symlayout.errors import SymlayoutError
-from tests.promises import hostile_data, hostile_models
-from tests.promises.alter import Item, changed, mutated
 from tests.promises.forked import forked
-from tests.promises.seeds import BOMBS, RELATIONS, SHAPES, STEP_BOMBS, STEPS, TOKENS
+from tests.promises.hostile_inputs import hostile_data, hostile_models
+from tests.promises.hostile_inputs.alter import Item, changed, mutated
+from tests.promises.hostile_inputs.seeds import BOMBS, RELATIONS, SHAPES, STEP_BOMBS, STEPS, TOKENS
 from tests.support import onnx_writer
 from tests.support.paths import ROOT
 from tests.support.steps import STEPS as FEW

@@ -1,4 +1,4 @@
-"""Shapes, coordinates and modes beside definitions of their own: ``python -m tests.layouts.brute_shapes 2000``.
+"""Shapes, coordinates and modes beside definitions of their own: ``python -m tests.layouts.shapes.brute_shapes 2000``.
 
 Nothing of the package but its public names is used.  A result with symbols is read from its text at values of the
 symbols, and compared at every coordinate.  Where pycute and tensor-layouts are installed, they are asked the same.

@@ -16,7 +16,7 @@ from typing import Any
 
 import onnx
 
-from tests.promises.alter import changed
+from tests.promises.hostile_inputs.alter import changed
 
 Damage = Callable[..., None]
 

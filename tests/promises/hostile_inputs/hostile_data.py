@@ -17,8 +17,8 @@ import symlayout as sl
 from symlayout.commands import command_line
 from symlayout.proof.certificate.checker import seal
 from symlayout_codegen.jit import cache
-from tests.promises.alter import Item, changed, mutated
-from tests.promises.seeds import BOMBS, RELATIONS, SHAPES, STEPS, TOKENS
+from tests.promises.hostile_inputs.alter import Item, changed, mutated
+from tests.promises.hostile_inputs.seeds import BOMBS, RELATIONS, SHAPES, STEPS, TOKENS
 
 DEPTH = 100_000
 VALUES: tuple[Any, ...] = (

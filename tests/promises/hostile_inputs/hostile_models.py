@@ -1,7 +1,7 @@
 """Damage whole models, and do with them what users do.
 
 Models are exported networks, the examples, the tests of all operators of the package ``onnx``, and nodes that are odd
-in one place; `tests.promises.alter_models` damages them.  Then a model is read and explained, verified against the
+in one place; `alter_models` beside this file damages them.  Then a model is read and explained, verified against the
 model that it was, optimized, and given to the commands.
 """
 
@@ -18,8 +18,8 @@ from pathlib import Path
 import symlayout as sl
 from symlayout.commands import command_line
 from tests.onnx_nodes import cases, modules
-from tests.promises.alter import Item
-from tests.promises.alter_models import damaged, damaged_ir
+from tests.promises.hostile_inputs.alter import Item
+from tests.promises.hostile_inputs.alter_models import damaged, damaged_ir
 from tests.support.paths import ROOT
 
 EXPORTED = ROOT / "tests" / "models" / "exported"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 
-from tests.promises.seeds import TOKENS
+from tests.promises.hostile_inputs.seeds import TOKENS
 
 Item = tuple[str, Callable[[], object]]
 """What is tried: how it reads, and what reads it."""

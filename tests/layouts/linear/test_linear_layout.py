@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import symlayout as sl
-from tests.layouts import triton_facts as facts
+from tests.layouts.linear import triton_facts as facts
 
 PROVED, REFUTED = sl.Verdict.PROVED, sl.Verdict.REFUTED
 
