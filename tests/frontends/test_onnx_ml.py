@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import symlayout as sl
+from symlayout.frontends import onnx_ml
 from symlayout.frontends.registry import names
 
 onnx = pytest.importorskip("onnx")
@@ -146,3 +147,11 @@ def test_scaling_is_the_chain_that_tools_make_of_it() -> None:
     offset, scale = (sl.constant(np.asarray(v, np.float32)) for v in ([1, 2], [0.5, 0.25]))
     assert sl.prove_equal(y, sl.onnx.mul(sl.onnx.sub(x, offset), scale)).verdict is sl.Verdict.PROVED
     assert sl.prove_equal(y, sl.onnx.mul(sl.onnx.sub(x, scale), offset)).verdict is sl.Verdict.REFUTED
+
+
+def test_a_scaler_is_a_difference_times_a_factor() -> None:
+    x = sl.tensor("N, 3", "float32", name="x")
+    offset, scale = (np.array(v, np.float32) for v in ([1, 2, 3], [0.5, 2, 4]))
+    made = onnx_ml.scaler(x, offset=offset.tolist(), scale=scale.tolist())
+    assert sl.prove_equal(made, sl.onnx.mul(sl.onnx.sub(x, offset), scale)).verdict is sl.Verdict.PROVED
+    assert sl.prove_equal(made, sl.onnx.mul(sl.onnx.sub(x, scale), offset)).verdict is sl.Verdict.REFUTED

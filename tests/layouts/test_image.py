@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 import symlayout as sl
+from symlayout.layouts.conditions import Conditions
+from symlayout.layouts.image import injective, surjective
 from tests.layouts import brute_image
 
 PROVED, REFUTED = sl.Verdict.PROVED, sl.Verdict.REFUTED
@@ -19,7 +21,7 @@ def test_random_layouts_agree_with_an_enumeration() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "injective", "surjective"),
+    ("text", "once", "all_reached"),
     [
         ("(M,N):(N,1)", PROVED, PROVED),
         ("(4,8):(7,1)", REFUTED, PROVED),
@@ -31,10 +33,19 @@ def test_random_layouts_agree_with_an_enumeration() -> None:
         ("1:7", PROVED, PROVED),
     ],
 )
-def test_verdicts_for_all_sizes(text: str, injective: sl.Verdict, surjective: sl.Verdict) -> None:
+def test_verdicts_for_all_sizes(text: str, once: sl.Verdict, all_reached: sl.Verdict) -> None:
     a = sl.layout(text)
-    assert sl.is_injective(a).verdict is a.is_injective().verdict is injective
-    assert sl.is_surjective(a).verdict is a.is_surjective().verdict is surjective
+    assert sl.is_injective(a).verdict is a.is_injective().verdict is once
+    assert sl.is_surjective(a).verdict is a.is_surjective().verdict is all_reached
+
+
+@pytest.mark.parametrize("text", ["(4,8):(7,1)", "(2,3):(3,2)", "(2,2,2):(2,3,5)", "(4,3):(-1,4)", "(4,2):(0,1)"])
+def test_numbers_are_decided_by_enumeration(text: str) -> None:
+    a = sl.layout(text)
+    offsets = [a(k) for k in range(a.size)]
+    assert injective(a.nest, Conditions(a.facts)) is (len(set(offsets)) == len(offsets))
+    every = set(range(min(offsets), max(offsets) + 1))
+    assert surjective(a.nest, None, Conditions(a.facts)) is (set(offsets) == every)
 
 
 def test_a_witness_is_two_coordinates_or_an_offset() -> None:

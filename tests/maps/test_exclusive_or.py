@@ -14,6 +14,7 @@ import sympy
 
 import symlayout as sl
 from symlayout.declare import Case, Declared, Fill, Operand, index_map
+from symlayout.language.index_expressions import xor
 
 PROVED, REFUTED = sl.Verdict.PROVED, sl.Verdict.REFUTED
 Function = Callable[..., Any]
@@ -209,15 +210,15 @@ def test_pieces_and_conditions_may_have_the_operator() -> None:
 def test_maps_in_sympy_have_a_function() -> None:
     i, j = sympy.symbols("i j", integer=True)
     x = sl.tensor((8, 8), name="x")
-    by_function = sl.from_sympy(x, (8, 8), (i, j), (i, 2 * (sl.xor(i // 2, j // 2)) + j % 2))
+    by_function = sl.from_sympy(x, (8, 8), (i, j), (i, 2 * (xor(i // 2, j // 2)) + j % 2))
     by_operator = sl.index_map(x, (8, 8), lambda i, j: (i, 2 * (i // 2 ^ j // 2) + j % 2))
     assert sl.prove_equal(by_function, by_operator).verdict is PROVED
     logical = sl.from_sympy(x, (8, 8), (i, j), (i, i ^ j))  # SymPy's Xor of symbols
     assert sl.prove_equal(logical, sl.index_map(x, (8, 8), lambda i, j: (i, j ^ i))).verdict is PROVED
-    assert sl.xor(5, np.int64(3)) == 6
-    assert sl.xor(i, 0) == i
-    assert sl.xor(i, i) == 0
-    assert sl.xor(i, j) == sl.xor(j, i)
+    assert xor(5, np.int64(3)) == 6
+    assert xor(i, 0) == i
+    assert xor(i, i) == 0
+    assert xor(i, j) == xor(j, i)
 
 
 def test_a_map_with_the_operator_is_pickled() -> None:
@@ -234,7 +235,9 @@ def test_where_elements_go_may_be_said_by_the_operator() -> None:
 
 
 @pytest.mark.parametrize(
-    "f", [lambda i, j: (i ^ j, 0), lambda i, j: (j - 3 ^ i, 0), lambda i, j: (i ^ i - 2**50, 0)], ids=str
+    "f",
+    [lambda i, j: (i ^ j, 0), lambda i, j: (j - 3 ^ i, 0), lambda i, j: (i ^ i - 2**50, 0)],
+    ids=["two indices", "a difference", "a large number"],
 )
 def test_sides_without_a_bound_are_refused_with_the_remedy(f: Function) -> None:
     x = sl.tensor("N, M", name="x")
@@ -268,4 +271,4 @@ def test_what_is_no_integer_is_refused() -> None:
     with pytest.raises(sl.FormatError):
         sl.index_map(x, (8, 8), lambda i, j: (i ^ "j", j))
     with pytest.raises(sl.FormatError):
-        sl.xor(1.5, 2)
+        xor(1.5, 2)

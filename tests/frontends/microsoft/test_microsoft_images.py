@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import symlayout as sl
+from symlayout.frontends.microsoft_images import first, last
 
 X = sl.tensor("N, 8, H, W", "float32", name="x")
 W = sl.tensor("M, 8, 3, 3", "float32", name="w")
@@ -22,10 +23,6 @@ MATRIX = sl.tensor("2*d, E", "float32", name="m")
 END = sl.tensor("E", "float32", name="end")
 NHWC, BACK = (0, 2, 3, 1), (0, 3, 1, 2)
 op = sl.op
-
-
-def last(x: sl.Tensor) -> sl.Tensor:
-    return sl.transpose(x, NHWC)
 
 
 def silu(x: sl.Tensor) -> sl.Tensor:
@@ -108,6 +105,14 @@ def test_an_operation_is_the_chain_that_it_is_made_of(name: str) -> None:
 def test_another_layout_group_or_half_is_refuted(name: str) -> None:
     left, right = DIFFERENT[name]()
     assert sl.prove_equal(left, right).verdict is sl.Verdict.REFUTED
+
+
+def test_channels_stand_last_or_after_the_first_axis() -> None:
+    assert sl.prove_equal(last(X), sl.transpose(X, NHWC)).verdict is sl.Verdict.PROVED
+    assert sl.prove_equal(first(X), sl.transpose(X, BACK)).verdict is sl.Verdict.PROVED
+    with pytest.raises(sl.ShapeError) as found:
+        first(X[0, 0])
+    assert found.value.kind == "rank"
 
 
 def test_what_does_not_fit_is_refused() -> None:

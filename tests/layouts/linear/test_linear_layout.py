@@ -12,13 +12,17 @@ import numpy as np
 import pytest
 
 import symlayout as sl
+from symlayout.layouts.linear.f2_columns import dependent, product, pseudo_inverse, rank
+from symlayout.layouts.linear.linear_layout import LinearLayout
+from symlayout.layouts.linear.linear_view import value_of
+from symlayout.layouts.linear.read_linear_layout import linear_layout
 from tests.layouts.linear import triton_facts as facts
 
 PROVED, REFUTED = sl.Verdict.PROVED, sl.Verdict.REFUTED
 
 
-def made(given: facts.Given) -> sl.LinearLayout:
-    return sl.linear_layout(*given)
+def made(given: facts.Given) -> LinearLayout:
+    return linear_layout(*given)
 
 
 def by_bits(bases: dict[str, Any], at: tuple[int, ...]) -> tuple[int, ...]:
@@ -32,11 +36,11 @@ def by_bits(bases: dict[str, Any], at: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(total)
 
 
-def coordinates(a: sl.LinearLayout) -> Iterator[tuple[int, ...]]:
+def coordinates(a: LinearLayout) -> Iterator[tuple[int, ...]]:
     return itertools.product(*(range(n) for n in a.in_dims.values()))
 
 
-def table(a: sl.LinearLayout) -> list[tuple[int, ...]]:
+def table(a: LinearLayout) -> list[tuple[int, ...]]:
     """Return all values, in row-major order of the in dims."""
     width = len(a.out_dims)
     return [by_bits(a.bases, at) or (0,) * width for at in coordinates(a)]
@@ -44,14 +48,14 @@ def table(a: sl.LinearLayout) -> list[tuple[int, ...]]:
 
 def random_layout(
     rng: random.Random, ins: int | None = None, outs: dict[str, int] | None = None, most: int = 3
-) -> sl.LinearLayout:
+) -> LinearLayout:
     outs = outs or {f"out{k}": 1 << rng.randrange(4) for k in range(rng.randint(1, 2))}
     count = rng.randint(1, 3) if ins is None else ins
     bases = {
         f"in{k}": [tuple(rng.randrange(n) for n in outs.values()) for _ in range(rng.randint(0, most))]
         for k in range(count)
     }
-    return sl.linear_layout(bases, outs)
+    return linear_layout(bases, outs)
 
 
 # ---------------------------------------------------------------------- the function
@@ -83,7 +87,7 @@ def test_views_read_at_the_values(seeds: range) -> None:
 
 
 def test_tiles_of_a_symbolic_tensor_read_each_tile_at_the_values() -> None:
-    a = sl.linear_layout({"register": [(0, 1)], "lane": [(1, 0), (2, 2), (0, 2)]}, ["row", "column"])
+    a = linear_layout({"register": [(0, 1)], "lane": [(1, 0), (2, 2), (0, 2)]}, ["row", "column"])
     x = sl.tensor("B, M, 4*n", name="x")
     y = a.tiles(x)
     assert [str(e) for e in y.shape] == ["B", "M/4", "n", "2", "8"]
@@ -104,7 +108,7 @@ def test_a_block_of_a_symbolic_layout_may_be_linear() -> None:
     """Rows of 64 elements, swizzled, in a memory with as many rows as there are: the layout under a swizzle."""
     n = sl.dim("N")
     x = sl.tensor((512 * n,), name="x")
-    block = sl.linear_layout(sl.swizzle(3, 3, 3))
+    block = linear_layout(sl.swizzle(3, 3, 3))
     swizzled_memory = sl.reshape(block.tiles(x), (512 * n,))
     a = sl.layout("(64,8*N):(1,64)")
     assert sl.prove_equal(a.view(swizzled_memory), sl.swizzle(3, 3, 3).composition(a).view(x)).verdict is PROVED
@@ -112,10 +116,35 @@ def test_a_block_of_a_symbolic_layout_may_be_linear() -> None:
 
 @pytest.mark.parametrize("x", ["4", "16, 16, 2"])
 def test_a_tensor_that_is_too_small_is_refused(x: str) -> None:
-    a = sl.linear_layout({"in": [(1, 0), (0, 8)]}, ["row", "column"])
+    a = linear_layout({"in": [(1, 0), (0, 8)]}, ["row", "column"])
     with pytest.raises(sl.ShapeError) as caught:
         a.view(sl.tensor(x))
     assert caught.value.kind in ("rank", "size_mismatch")
+
+
+@pytest.mark.parametrize("rows", [[((0, 0),), ((0, 1),)], [((0, 1),), ((0, 0), (1, 0))], [(), ((1, 2),), ((1, 0),)]])
+def test_bits_of_a_value_are_sums_of_bits_of_the_coordinate(rows: list[tuple[tuple[int, int], ...]]) -> None:
+    for at in itertools.product(range(8), repeat=2):
+        bits = [sum(at[dim] >> place for dim, place in row) % 2 for row in rows]
+        assert value_of(rows, at) == sum(b << k for k, b in enumerate(bits))
+
+
+# ---------------------------------------------------------------------- columns of bits
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_columns_are_those_of_their_span(seed: int) -> None:
+    rng = random.Random(f"columns {seed}")
+    columns = [rng.randrange(16) for _ in range(rng.randint(0, 6))]
+    vectors = range(1 << len(columns))
+    span = {product(columns, v) for v in vectors}
+    assert len(span) == 1 << rank(columns)
+    spans = [{product(columns[:k], v) for v in range(1 << k)} for k in range(len(columns))]
+    assert dependent(columns) == sum(1 << k for k, earlier in enumerate(spans) if columns[k] in earlier)
+    back = pseudo_inverse(columns, 4)
+    for image in span:
+        assert product(columns, product(back, image)) == image
+        assert product(back, image) & dependent(columns) == 0
 
 
 # ---------------------------------------------------------------------- proofs
@@ -130,14 +159,14 @@ def test_proofs_about_linear_layouts_are_those_of_enumeration(seeds: range) -> N
         if changed := [name for name in bases if bases[name]]:
             name = rng.choice(changed)
             bases[name][-1] = (bases[name][-1][0] ^ 1 << rng.randrange(4),)
-        b = sl.linear_layout(bases, a.out_dims)
-        assert sl.prove_equal(a, sl.linear_layout(dict(a.bases), ["out"])).verdict is PROVED
+        b = linear_layout(bases, a.out_dims)
+        assert sl.prove_equal(a, linear_layout(dict(a.bases), ["out"])).verdict is PROVED
         assert sl.prove_equal(a, b).verdict is (PROVED if table(a) == table(b) else REFUTED)
 
 
 def test_a_fragment_of_a_tensor_core_has_a_proved_inverse() -> None:
     """The accumulator of ``mma.m16n8``: each lane has two columns of two rows."""
-    a = sl.linear_layout(
+    a = linear_layout(
         {"register": [(0, 1), (8, 0)], "lane": [(0, 2), (0, 4), (1, 0), (2, 0), (4, 0)]}, ["row", "column"]
     )
     x = sl.tensor((16, 8), name="x")
@@ -150,7 +179,7 @@ def test_a_fragment_of_a_tensor_core_has_a_proved_inverse() -> None:
 
 
 def test_layouts_of_another_number_of_values_are_not_compared() -> None:
-    two = sl.linear_layout({"in": [(1, 0)]}, ["row", "column"])
+    two = linear_layout({"in": [(1, 0)]}, ["row", "column"])
     with pytest.raises(sl.ShapeError) as caught:
         sl.prove_equal(two, sl.layout("2:1"))
     assert caught.value.kind == "rank"
@@ -166,7 +195,7 @@ def test_layouts_of_another_number_of_values_are_not_compared() -> None:
 )  # fmt: skip
 def test_a_layout_of_powers_of_two_is_linear_and_comes_back(text: str) -> None:
     a = sl.layout(text)
-    found = sl.linear_layout(text)
+    found = linear_layout(text)
     modes = a.layout if isinstance(a, sl.ComposedLayout) else a
     sizes = [modes[k].size for k in range(modes.rank)]
     assert list(found.in_dims.values()) == sizes
@@ -184,7 +213,7 @@ def test_a_layout_of_powers_of_two_is_linear_and_comes_back(text: str) -> None:
 )
 def test_a_layout_that_is_not_linear_is_refused(text: str) -> None:
     with pytest.raises(sl.ShapeError) as caught:
-        sl.linear_layout(text)
+        linear_layout(text)
     assert caught.value.kind == "no_layout"
 
 
@@ -203,21 +232,21 @@ def test_what_is_said_to_be_linear_is_what_enumeration_finds(seeds: range) -> No
             for two in box
         )
         if is_linear:
-            assert [sl.linear_layout(a)(*at) for at in box] == list(value.values())
+            assert [linear_layout(a)(*at) for at in box] == list(value.values())
         else:
             with pytest.raises(sl.ShapeError, match="not linear"):
-                sl.linear_layout(a)
+                linear_layout(a)
 
 
 def test_a_layout_of_coordinates_has_an_out_dim_for_each_of_them() -> None:
     tiles = sl.make_identity_layout((16, 8)).zipped_divide((4, 2))
-    found = sl.linear_layout(tiles, ["row", "column"], ins=("element", "tile"))
+    found = linear_layout(tiles, ["row", "column"], ins=("element", "tile"))
     assert found.out_dims == {"row": 16, "column": 8}
     assert [found(*at) for at in coordinates(found)] == [tiles(*at) for at in coordinates(found)]
-    assert sl.linear_layout("1:0").bases == {"i0": ()}
-    assert sl.linear_layout("1:0")(0) == 0
+    assert linear_layout("1:0").bases == {"i0": ()}
+    assert linear_layout("1:0")(0) == 0
     with pytest.raises(sl.ShapeError) as caught:
-        sl.linear_layout(sl.make_identity_layout((6, 8)))
+        linear_layout(sl.make_identity_layout((6, 8)))
     assert caught.value.kind == "no_layout"
 
 
@@ -230,15 +259,15 @@ def test_a_permutation_of_bits_under_a_swizzle_is_a_layout_and_comes_back(seeds:
         count = rng.randrange(3)
         swizzle = sl.swizzle(count, rng.randrange(3), rng.choice([1, -1]) * (count + rng.randrange(2)))
         bases = {"x": [swizzle(1 << k) for k in places[:cut]], "y": [swizzle(1 << k) for k in places[cut:]]}
-        a = sl.linear_layout(bases, ["offset"])
+        a = linear_layout(bases, ["offset"])
         back = a.to_layout()
         assert [back(*at) for at in coordinates(a)] == [a(*at) for at in coordinates(a)]
-        assert sl.linear_layout(back, a.out_dims, ins=("x", "y")) == a
+        assert linear_layout(back, a.out_dims, ins=("x", "y")) == a
 
 
 def test_a_map_that_needs_two_swizzles_is_no_layout() -> None:
     with pytest.raises(sl.ShapeError) as caught:
-        sl.linear_layout({"x": [1, 2, 4, 8], "y": [17, 35, 70, 142]}).to_layout()
+        linear_layout({"x": [1, 2, 4, 8], "y": [17, 35, 70, 142]}).to_layout()
     assert caught.value.kind == "no_layout"
 
 
@@ -264,7 +293,7 @@ def test_the_algebra_meets_its_equations(seeds: range) -> None:
             assert a.left_inverse() == inverse
         if a.is_invertible():
             assert a.invert().invert() == a
-        b = sl.linear_layout(
+        b = linear_layout(
             {name: [tuple(rng.randrange(8) for _ in range(2)) for _ in range(n.bit_length())]
              for name, n in a.out_dims.items()},
             {"p": 8, "q": 8},
@@ -281,11 +310,11 @@ def test_the_algebra_meets_its_equations(seeds: range) -> None:
             assert product.apply(at) == want
         assert a * product.divide_left(a) == product
         assert product.divide_right(c) * c == product
-        assert sl.LinearLayout.from_matrix(a.to_matrix(), a.in_dims, a.out_dims) == a
-        wide = sl.linear_layout(a.bases, b.in_dims).to_matrix()
+        assert LinearLayout.from_matrix(a.to_matrix(), a.in_dims, a.out_dims) == a
+        wide = linear_layout(a.bases, b.in_dims).to_matrix()
         assert np.array_equal(a.compose(b).to_matrix(), b.to_matrix() @ wide % 2)
         assert pickle.loads(pickle.dumps(a)) == a
-        assert eval(repr(a), {"linear_layout": sl.linear_layout}) == a
+        assert eval(repr(a), {"linear_layout": linear_layout}) == a
 
 
 @pytest.mark.parametrize("seeds", [range(k, k + 200) for k in range(0, 400, 200)], ids=str)
@@ -372,11 +401,11 @@ def test_random_layouts_are_those_of_triton() -> None:
     linear = pytest.importorskip("triton._C.libtriton.linear_layout", reason="Triton is not installed")
     peer = linear.LinearLayout
 
-    def theirs(a: sl.LinearLayout) -> Any:
+    def theirs(a: LinearLayout) -> Any:
         return eval(a.to_triton(), {"LinearLayout": peer})
 
-    def ours(p: Any) -> sl.LinearLayout:
-        return sl.linear_layout({n: [tuple(v) for v in vectors] for n, vectors in p.bases}, dict(p.out_dims))
+    def ours(p: Any) -> LinearLayout:
+        return linear_layout({n: [tuple(v) for v in vectors] for n, vectors in p.bases}, dict(p.out_dims))
 
     compared = 0
     for seed in range(2000):
@@ -393,7 +422,7 @@ def test_random_layouts_are_those_of_triton() -> None:
         c = random_layout(rng)
         assert ours(p * theirs(c)) == a * c
         b = random_layout(rng, outs={"p": 8, "q": 4})
-        b = sl.linear_layout(dict(zip(a.out_dims, itertools.cycle(b.bases.values()), strict=False)), b.out_dims)
+        b = linear_layout(dict(zip(a.out_dims, itertools.cycle(b.bases.values()), strict=False)), b.out_dims)
         if all(a.out_dims[name] <= b.in_dims[name] for name in a.out_dims):
             assert ours(p.compose(theirs(b))) == a.compose(b)
         if a.is_surjective():
@@ -423,18 +452,18 @@ def test_random_layouts_are_those_of_triton() -> None:
 )
 def test_bases_that_do_not_fit_are_refused(bases: Any, outs: Any, kind: str) -> None:
     with pytest.raises(sl.ShapeError) as caught:
-        sl.linear_layout(bases, outs)
+        linear_layout(bases, outs)
     assert caught.value.kind == kind
 
 
 @pytest.mark.parametrize(("bases", "outs"), [({"x": 1}, None), ({"x": [1.5]}, None), ({"x": [1]}, ["a", "a"])])
 def test_what_is_no_list_of_bases_is_a_format_error(bases: Any, outs: Any) -> None:
     with pytest.raises(sl.FormatError):
-        sl.linear_layout(bases, outs)
+        linear_layout(bases, outs)
 
 
 def test_there_is_no_inverse_of_what_is_no_bijection() -> None:
-    wide, narrow = sl.linear_layout({"x": [1, 1]}), sl.linear_layout({"x": [2]})
+    wide, narrow = linear_layout({"x": [1, 1]}), linear_layout({"x": [2]})
     for ask in (wide.left_inverse, wide.invert, narrow.right_inverse, narrow.invert):
         with pytest.raises(sl.ShapeError) as caught:
             ask()

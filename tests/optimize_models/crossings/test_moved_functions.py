@@ -10,8 +10,12 @@ import onnx
 import pytest
 
 import symlayout as sl
+from symlayout.models.read_model import read_model
+from symlayout.optimize_models.crossings.moved_functions import move_functions
+from symlayout.optimize_models.onnx_graph import EditedGraph
+from symlayout.optimize_models.spellings.spell_movement import Speller
 from tests.optimize_models.test_optimize_model import optimized
-from tests.support.onnx_writer import node
+from tests.support.onnx_writer import model, node, value_info
 
 WINDOWS = {"apart": [-1, 2, 7, 2, 7, 3], "flat": [-1, 7, 7, 3], "again": [-1, 2, 2, 7, 7, 3], "image": [-1, 14, 14, 3]}
 IMAGE = ("N", 14, 14, 3)
@@ -99,3 +103,18 @@ def test_a_function_that_is_read_in_windows_too_stays(tmp_path: Path) -> None:
              node("ReduceSum", "s", "t", keepdims=0), node("Add", "b, t", "y")]  # fmt: skip
     o = optimized(tmp_path, nodes, IMAGE, constants(**{k: np.array(v) for k, v in WINDOWS.items()}))
     assert o.report.after.transposes == 2
+
+
+def moved(folder: Path, op: str, kept: set[str]) -> tuple[list[str], list[str]]:
+    """Return the operations, and the values that are made in another way."""
+    nodes = [node("Unsqueeze", "x, one", "a"), node(op, "a", "b"), node("Squeeze", "b, one", "y")]
+    path = folder / "m.onnx"
+    path.write_bytes(model(nodes, [value_info("x", ("N", 3))], constants=constants(one=np.array([1]))))
+    read = read_model(path)
+    made, changes = move_functions(read, kept, Speller(EditedGraph(read.source).opset))
+    return [n.op_type for n in made.graph.node], [change.value for change in changes]
+
+
+def test_a_value_that_is_kept_is_made_where_it_was(tmp_path: Path) -> None:
+    assert moved(tmp_path, "Relu", set()) == (["Relu", "Identity"], ["y"])
+    assert moved(tmp_path, "Relu", {"y"}) == (["Unsqueeze", "Relu", "Squeeze"], [])
