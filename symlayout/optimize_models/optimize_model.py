@@ -23,6 +23,7 @@ from symlayout.optimize_models.crossings.moved_functions import move_functions
 from symlayout.optimize_models.crossings.permuted_nodes import Found, inverse
 from symlayout.optimize_models.crossings.transpose_cut import Crossing, crossings_of, run_permuted
 from symlayout.optimize_models.dilations import dilate
+from symlayout.optimize_models.fewer_nodes.other_layouts import transpose_computed
 from symlayout.optimize_models.fewer_nodes.take_out_nodes import state_constants, take_out_nodes
 from symlayout.optimize_models.fold_moves import fold_pads, fold_repeats, split_repeats
 from symlayout.optimize_models.joins.join_elsewhere import join_elsewhere
@@ -334,6 +335,7 @@ class _Search:
         yield "dilation", lambda kept: _Rewrite("dilation", *dilate(self.best, kept))
         yield "movement", lambda kept: _Rewrite("movement", *respell_regions(self.best, kept, self.speller))
         yield "functions", lambda kept: _Rewrite("functions", *move_functions(self.best, kept, self.speller))
+        yield "twice", lambda kept: _Rewrite("twice", *transpose_computed(self.best, kept))
         yield "fills", lambda kept: _Rewrite("fills", *make_fills(self.best, kept))
         yield "joins", lambda kept: _Rewrite("joins", *join_elsewhere(self.best, kept, self.speller))
         yield "products", lambda kept: _Rewrite("products", *split_products(self.best, kept, self.speller))
