@@ -283,8 +283,9 @@ def _loss(name: str, x: Tensor, labels: Tensor, weight: Tensor | None, ignore: A
     if weight is not None:
         require_rank(name, weight, 1, 1)
         what, fitting = "{} weights of {} classes", [(weight.shape[0], x.shape[1])]
-        x = demanding(x, what, at_least=fitting)
-        x = demanding(x, what, fitting, kind=LEFT_OUT)  # runtimes do not read the weights of further classes
+        if all(isinstance(n, int) for n in fitting[0]):
+            demanding(x, what, at_least=fitting)
+        x = demanding(x, what, fitting, kind=LEFT_OUT)  # runtimes read the weights of the labels alone
     xs = [x, labels, *([] if weight is None else [weight])]
     given = [("ignore", ignore), ("reduction", mode)]
     shape = labels.shape if mode == "none" else ()
