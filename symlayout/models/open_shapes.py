@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -15,6 +16,7 @@ import numpy as np
 
 from symlayout.algebra.facts import Facts, Requirement
 from symlayout.algebra.polynomial import Extent, Poly, names_of
+from symlayout.deadlines import in_question
 from symlayout.errors import LEFT_OUT, SymlayoutError
 from symlayout.language.sympy_bridge import fresh, to_sympy
 from symlayout.models.arithmetic.shape_arrays import gather, moved
@@ -85,13 +87,14 @@ def _type_of(
     shape: list[Any] = []
     for k, e in enumerate(t.shape):
         if not _is_of((e,), given) and e not in seen:
-            seen[e] = replace(_bounded(t, k, inputs, given), place=(number, k))
+            known = in_question(partial(_bounded, t, k, inputs, given), UnknownExtent)
+            seen[e] = replace(known, place=(number, k))
         shape.append(seen.get(e, e))
     return OutputType(t.dtype, tuple(shape))
 
 
 def _bounded(t: Tensor, axis: int, inputs: Sequence[Tensor], given: Collection[str]) -> UnknownExtent:
-    """Return an extent that depends on data, between bounds that the facts prove."""
+    """Return an extent that depends on data, between bounds that the facts prove within the goals of reading."""
     e, facts = t.extents[axis], t.facts
     if any(r.kind == LEFT_OUT and not _is_of((to_sympy(r.value, facts),), given) for r in facts.requirements):
         return UnknownExtent()  # what is not known may be what is left out

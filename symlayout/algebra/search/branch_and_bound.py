@@ -31,6 +31,7 @@ from symlayout.algebra.search.box_bounds import (
 )
 from symlayout.algebra.search.constraints import Below, Constraints, cancelling
 from symlayout.budgets import limits
+from symlayout.deadlines import spend_goals
 
 ENOUGH = 2**62  # an expression that reaches this counts as unbounded
 _ROUNDS = 8  # passes over the constraints in one box
@@ -38,6 +39,7 @@ _FEW, _MANY = (2, 32), (3, 64)  # constraints to subtract from the expression, a
 _MOST_FREE = 40  # a search over more symbols is not tried
 _PATIENCE = 60, 15  # boxes without a bound before the search with few, or with many, constraints gives up
 _LINEAR = 2_000, 4  # most terms of a linear program, and most maxima that it takes by cases
+_TERMS_OF_A_GOAL = 200  # that a search for the end of an interval multiplies out in the time of one goal
 _FIRST_CUT = 8  # values that the first cut takes off an unbounded side
 
 
@@ -86,6 +88,7 @@ class PointSearch:
         self._weights = {id(s): 1 + sum(rest.weight for _, _, rest in s.splits) for s in self._telling}
         self._each = 0  # terms that are visited in every box
         self._work = 0
+        self._spent = 0  # goals
         self._floors: list[tuple[str, list[Below], list[Below], Extent]] = []
         self._conditional: list[tuple[SlopedExpression, list[Below]]] = []
         self._start = self._propagate(whole) if len(self.free) <= _MOST_FREE else whole
@@ -107,7 +110,8 @@ class PointSearch:
     def least(self, e: Extent, budget: int) -> int | None:
         """Return a lower bound of *e*; None if *e* reaches ``-ENOUGH``, or if no bound is found.
 
-        The bound is the least value of *e*, unless the search needs more than *budget* boxes.
+        The bound is the least value of *e*, unless the search needs more than *budget* boxes.  The terms that it
+        multiplies out count as goals (see `spend_goals`).
         """
         if isinstance(e, int):
             return e
@@ -149,6 +153,7 @@ class PointSearch:
 
         look(self._start, 0)
         for spent in range(budget):
+            self._spend()
             if best <= -ENOUGH or not todo or todo[0][0] >= best or self._work >= limit:
                 break
             if spent == patience and todo[0][0] == -inf:
@@ -157,6 +162,11 @@ class PointSearch:
             for half in self._halves(box, depth):
                 look(half, depth + 1)
         return best if best <= -ENOUGH else min([best, *(bound for bound, *_ in todo)])
+
+    def _spend(self) -> None:
+        goals = self._work // _TERMS_OF_A_GOAL - self._spent
+        self._spent += goals
+        spend_goals(goals)
 
     def _linear_least(self, e: Poly, box: Box) -> Bound:
         """Return a lower bound of *e* in a box by the constraints as linear inequalities, or ``-inf``."""

@@ -14,6 +14,7 @@ pytest.importorskip("onnx")
 from onnx import parser
 
 import symlayout as sl
+from symlayout.deadlines import question
 from symlayout.models.opaque import OutputType, UnknownExtent
 from symlayout.models.open_shapes import open_shapes
 from tests.models.shapes.test_by_cases import read
@@ -222,3 +223,14 @@ def test_a_range_by_steps_of_nothing_is_refused(tmp_path: Path) -> None:
     ends = "<int64 a = {0}, int64 e = {4}, int64 d = {0}>"
     with pytest.raises(sl.ShapeError, match="delta is 0"):
         read(tmp_path, f"g (int64 x) => (int64[n] y) {ends} {{ r = Range(a, e, d)  y = Add(r, x) }}")
+
+
+def test_the_bounds_of_an_extent_are_searched_within_the_goals_of_reading() -> None:
+    n, k = sl.dim("N", min=1), sl.dim("k", min=1)
+    t = sl.tensor((n, n * k - n - k + 4), dtype="float32", name="x")
+    found = []
+    for goals in (1, 100_000):
+        with question(goals):
+            found.append(open_shapes([t], [], {"N"}).types[0])
+    assert found[0] == OutputType(t.dtype, (n, UnknownExtent(place=(0, 1))))
+    assert found[1] == OutputType(t.dtype, (n, UnknownExtent(3, place=(0, 1))))
