@@ -39,7 +39,7 @@ _FEW, _MANY = (2, 32), (3, 64)  # constraints to subtract from the expression, a
 _MOST_FREE = 40  # a search over more symbols is not tried
 _PATIENCE = 60, 15  # boxes without a bound before the search with few, or with many, constraints gives up
 _LINEAR = 2_000, 4  # most terms of a linear program, and most maxima that it takes by cases
-_TERMS_OF_A_GOAL = 200  # that a search for the end of an interval multiplies out in the time of one goal
+_TERMS_OF_A_GOAL = 200  # terms that a search for the end of an interval multiplies out, counted as one goal
 _FIRST_CUT = 8  # values that the first cut takes off an unbounded side
 
 
