@@ -26,7 +26,10 @@ B = sl.dim("b", min=1)
 I, J = sympy.symbols("i j", integer=True)  # noqa: E741
 X = sl.tensor((N,), name="x")
 
-ALIKE = {"tflite:UNSORTED_SEGMENT_PROD"}  # reads two computed values of one name, which a SymPy map does not tell apart
+ALIKE = {
+    "ml:FeatureVectorizer",
+    "tflite:UNSORTED_SEGMENT_PROD",
+}  # read two computed values of one name, which a SymPy map does not tell apart
 EXAMPLES = {k: v for k, v in {**CORE_EXAMPLES, **FRAMEWORK_EXAMPLES}.items() if k not in ALIKE}
 
 

@@ -94,6 +94,9 @@ TESTS: dict[str, tuple[str, ...]] = {
         "proof/test_rounded_constants.py::test_constants_within_the_rounding_are_equal_under_the_law_only",
         "proof/forms/test_embedded_sums.py::test_a_scale_is_its_root_on_both_sides_under_a_law",
     ),
+    "The law `requantize` puts the formula of": (
+        "proof/test_requantize.py::test_one_unit_refutes_nothing_under_the_law_and_two_units_do",
+    ),
     "The law `signed-zero` replaces a sum": (
         "proof/test_added_zeros.py::test_a_sum_with_0_is_replaced_under_the_law_only",
         "proof/test_added_zeros.py::test_what_replaces_a_sum_differs_from_it_in_the_sign_of_0_only",

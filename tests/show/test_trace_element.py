@@ -86,6 +86,8 @@ def test_a_symbolic_walk_has_the_users_dims_in_its_formulas(shape: str, make: An
 
 SEVERAL = {  # which give several tensors, and a step gives one
     "onnx:TopK",
+    *(f"torch:{name}" for name in ("chunk", "max.dim", "max_pool2d_with_indices", "min.dim", "sort", "topk")),
+    *(f"torch:{name}" for name in ("unbind", "var_mean")),
     "onnx:DynamicQuantizeLinear",
     *(f"openvino:TopK-{k}" for k in (1, 3, 11)),
     *(f"openvino:MaxPool-{k}" for k in (8, 14)),
