@@ -122,6 +122,7 @@ images: $(VENV)/test.stamp
 	    --svg docs/images/space_to_depth_stem.svg
 	$(BIN)/python -m tests.support.draw_rooms
 	$(BIN)/python -m tests.support.certificates.draw_proof
+	$(BIN)/python -m tests.layouts.pages.access_page
 
 strict-c: $(VENV)/test.stamp
 	$(BIN)/python -m tests.compile_generated

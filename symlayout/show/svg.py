@@ -37,7 +37,7 @@ class Canvas:
     def path(self, points: str, *classes: str) -> None:
         """Draw a path; *points* is the value of the SVG attribute ``d``."""
         open_ended = {"line", "way", "hatch"} & set(classes)
-        paint = ' fill="none" stroke="#59636e"' if open_ended else ""
+        paint = ' fill="none" stroke="#59636e"' if open_ended else _paint(tuple(c for c in classes if c[:1] == "h"))
         self._elements.append(f'<path d="{points}"{_classes(*classes)}{paint}/>')
 
     def arrow(self, x1: float, y1: float, x2: float, y2: float) -> None:

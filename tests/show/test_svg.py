@@ -22,3 +22,12 @@ def test_text_is_escaped_and_groups_are_closed() -> None:
     titles = [e.text for e in root.iter() if e.tag.endswith("title")]
     assert "<title> & more" in titles
     assert "a <b>" in titles
+
+
+def test_a_path_in_the_colour_of_an_element_has_it_without_the_style_sheet() -> None:
+    canvas = Canvas()
+    canvas.rect(0, 0, 1, 1, "h5")
+    canvas.path("M0 0h1v1z", "h5")
+    canvas.path("M0 0h1v1z", "tip")
+    shapes = list(ElementTree.fromstring(canvas.document(9, 9, "title", "description")))[-3:]
+    assert shapes[0].get("fill") == shapes[1].get("fill") != shapes[2].get("fill") is None
