@@ -104,7 +104,7 @@ def as_real(x: Array) -> Array:
 
 def looked_up(x: Array, table: tuple[float, ...]) -> Array:
     """Return the number of a table that each code stands for, in float32."""
-    return elements(np.asarray(table, np.float32)[x])
+    return elements(np.take(np.asarray(table, np.float32), x))
 
 
 def spread_along(p: Tensor, x: Tensor, axis: int, block: int) -> Tensor:

@@ -27,6 +27,7 @@ I, J = sympy.symbols("i j", integer=True)  # noqa: E741
 X = sl.tensor((N,), name="x")
 
 ALIKE = {
+    "microsoft:QLinearConcat",
     "ml:FeatureVectorizer",
     "tflite:UNSORTED_SEGMENT_PROD",
 }  # read two computed values of one name, which a SymPy map does not tell apart

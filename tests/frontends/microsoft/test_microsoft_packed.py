@@ -129,3 +129,11 @@ def test_rows_of_a_table_with_packed_elements_are_known_by_their_shape() -> None
     assert y.dtype == np.float32
     with pytest.raises(sl.ShapeError):
         sl.op("microsoft:GatherBlockQuantized")(table, places, sl.tensor("V, 7", "float32", name="s"), block_size=16)
+
+
+def test_a_table_of_codes_is_no_formula() -> None:
+    """A proof tries each function on formulas, which are no places of a table."""
+    a, codes, factors = sl.tensor("M, 64", "float32"), sl.tensor("1024", "uint8"), sl.tensor("32", "float32")
+    given = {"K": 64, "N": 32, "block_size": 64, "quant_type": 1}
+    made = [sl.op("microsoft:MatMulBnb4")(x, codes, factors, **given) for x in (a, sl.flip(sl.flip(a, 0), 0))]
+    assert sl.prove_equal(*made).verdict is sl.Verdict.PROVED
