@@ -81,7 +81,7 @@ if TYPE_CHECKING:
         make_ordered_layout,
     )
     from symlayout.layouts.strided_layout import Layout, layout
-    from symlayout.layouts.swizzle import ComposedLayout, Swizzle, swizzle
+    from symlayout.layouts.swizzle import ComposedLayout, ComposedMap, Swizzle, make_composed_layout, swizzle
     from symlayout.layouts.vector_width import vector_width
     from symlayout.maps.adjoint_map import Adjoint, adjoint
     from symlayout.maps.box_image import Image
@@ -128,7 +128,7 @@ _LATER = {  # imported when first asked for, by the room and the module
     "LinearLayout": "layouts.linear.linear_layout",
     "linear_layout": "layouts.linear.read_linear_layout",
     "vector_width": "layouts.vector_width",
-    **dict.fromkeys(("ComposedLayout", "Swizzle", "swizzle"), "layouts.swizzle"),
+    **dict.fromkeys(("ComposedLayout", "ComposedMap", "Swizzle", "make_composed_layout", "swizzle"), "layouts.swizzle"),
     **dict.fromkeys(("Adjoint", "adjoint"), "maps.adjoint_map"),
     "Image": "maps.box_image",
     "IndexMap": "maps.composed_map",
@@ -156,6 +156,7 @@ __all__ = [
     "Body",
     "CompilerError",
     "ComposedLayout",
+    "ComposedMap",
     "Computed",
     "E",
     "Finding",
@@ -231,6 +232,7 @@ __all__ = [
     "limits",
     "linear_layout",
     "load",
+    "make_composed_layout",
     "make_identity_layout",
     "make_layout",
     "make_layout_like",

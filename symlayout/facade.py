@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from symlayout.inverses.find_inverse import Inverse as Inverse
     from symlayout.layouts.linear.linear_layout import LinearLayout
     from symlayout.layouts.strided_layout import Layout
-    from symlayout.layouts.swizzle import ComposedLayout
+    from symlayout.layouts.swizzle import ComposedMap
     from symlayout.maps.composed_map import IndexMap as IndexMap
     from symlayout.show.picture import Picture as Picture
     from symlayout.tensors.chain import Tensor
 
-    AnyLayout: TypeAlias = Layout | ComposedLayout | LinearLayout
+    AnyLayout: TypeAlias = Layout | ComposedMap | LinearLayout
 
 registered: dict[str, Callable[..., Any]] = {}
 """What computes each function of this module, by its name."""
@@ -68,7 +68,7 @@ def as_tensors(left: Any, right: Any) -> tuple[Any, Any]:
 
 
 def composed_layout(text: str) -> Any:
-    """Return the layout under a swizzle that *text* describes."""
+    """Return the composition of layouts that *text* describes."""
     return registered["composed_layout"](text)
 
 

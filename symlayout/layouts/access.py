@@ -21,7 +21,7 @@ from symlayout.language.sympy_conditions import Conjunction
 from symlayout.layouts.answers import Answer
 from symlayout.layouts.residue_cases import Cases, Ends, Ranges, at, beyond, decided, known_ranges
 from symlayout.layouts.strided_layout import Layout, layout
-from symlayout.layouts.swizzle import ComposedLayout, Swizzle
+from symlayout.layouts.swizzle import ComposedLayout, Swizzle, under_one_swizzle
 
 MAX_BRANCHES = 4096  # most cases of symbolic sizes
 MAX_ACCESSES = 1 << 16  # most elements that the threads read together
@@ -50,7 +50,7 @@ class Strides:
 
 def strides_of(value: Any) -> Strides:
     """Return a layout, given as such or as text or sizes, as modes."""
-    found: Any = value if isinstance(value, (Layout, ComposedLayout)) else layout(value)
+    found = under_one_swizzle(value)
     inner: Layout = found.layout if isinstance(found, ComposedLayout) else found
     facts = Facts()
 

@@ -115,7 +115,7 @@ def composed(outer: Sequence[Mode], inner: Sequence[Mode], c: Conditions) -> lis
                 _compare(sizes, inner, pieces)
                 break
             if numbers:  # the modes begin with the first change, whatever carries
-                raise ShapeError(f"the composition is no layout: {carry.why}", "no_layout") from None
+                raise _none(carry.why) from None
             if not _joins(sizes, carry.axis, c):
                 raise _no_layout(carry, sizes, c) from None
     return [coalesced([(p.run, p.step) for p in some], c.facts) for some in pieces]
@@ -131,10 +131,16 @@ def _joins(outer: Sequence[Mode], axis: int, c: Conditions) -> bool:
     return c.zero(gap) and c.facts.reduce(gap) == 0
 
 
+def _none(why: str) -> ShapeError:
+    """Return the error for a composition that is no layout."""
+    tip = "sl.make_composed_layout(a, 0, b) is the index map of a(b(c))"
+    return ShapeError(f"the composition is no layout: {why}\n  help: {tip}", "no_layout")
+
+
 def _no_layout(carry: _Carry, outer: Sequence[Mode], c: Conditions) -> ShapeError | InconclusiveError:
     """Return the error for a digit that carries into one that does not follow on it."""
     if carry.is_certain:
-        return ShapeError(f"the composition is no layout: {carry.why}", "no_layout")
+        return _none(carry.why)
     names = [e for mode in outer for e in mode]
     return InconclusiveError(f"the composition is a layout, where {carry.why}", _known(names, c.facts))
 
@@ -296,7 +302,7 @@ def _compare(outer: Sequence[Mode], inner: Sequence[Mode], pieces: Sequence[Sequ
     for offset, found in sums:
         if (expected := value(outer, offset)) != found:
             text = f"element {offset} has the offset {expected}, the sum of its digits is {found}"
-            raise ShapeError(f"the composition is no layout: {text}", "no_layout")
+            raise _none(text)
 
 
 def value(modes: Sequence[Mode], number: int) -> int:

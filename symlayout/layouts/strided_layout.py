@@ -8,6 +8,7 @@ Sizes are at least 1.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -39,6 +40,8 @@ from symlayout.tensors.chain import Tensor, check_moves, check_tensors
 from symlayout.tensors.declaration import as_list, is_list
 from symlayout.tensors.input_tensor import tensor
 from symlayout_codegen.values import Value
+
+_COMPOSED = re.compile(r"[\w)>]\s+o\s")  # two operands without an operator: the sign of a composition
 
 
 class Layout(LayoutAlgebra["Layout"], LayoutText, LayoutModes, LayoutImage):
@@ -270,7 +273,7 @@ class Layout(LayoutAlgebra["Layout"], LayoutText, LayoutModes, LayoutImage):
         """
         if not isinstance(other, Layout):
             raise TypeError("a layout is compared with a layout\n  help: a.view(x) is a tensor")
-        memory, start = _memory(self, other)
+        memory, start = memory_of(self, other)
         return self.view(memory, start), other.view(memory, start)
 
     # ------------------------------------------------------------------ the algebra
@@ -307,13 +310,13 @@ class Layout(LayoutAlgebra["Layout"], LayoutText, LayoutModes, LayoutImage):
         Raises
         ------
         ShapeError
-            ``no_layout`` for a layout under a swizzle.
+            ``no_layout`` for a composition that is kept, such as a layout under a swizzle.
         """
-        known = isinstance(value, Layout) or hasattr(value, "swizzle")
+        known = isinstance(value, Layout) or hasattr(value, "outer")
         found = value if known else layout(value)
         if isinstance(found, Layout):
             return found
-        raise ShapeError(f"{found} is under a swizzle, and no layout of sizes and strides", "no_layout")
+        raise ShapeError(f"{found} is a composition, and no layout of sizes and strides", "no_layout")
 
 
 class LayoutCase(Value):
@@ -379,7 +382,8 @@ def layout(shape: Any, stride: Any = None, given: Any = ()) -> Layout:
     Parameters
     ----------
     shape : str, int, dim, expression, nested tuples of them, or Tensor
-        The text ``shape:stride``, or the sizes, each at least 1.  Text with a swizzle gives a `ComposedLayout`.  Of a
+        The text ``shape:stride``, or the sizes, each at least 1.  Text of a composition, ``a o 0 o b``, gives a
+        `ComposedMap`, or a `ComposedLayout` under a swizzle.  Of a
         tensor, the layout is that of its elements in the memory of its input, which is in row-major order:
         ``layout(t).view(x)`` is *t*, where *x* is the input.
     stride : int, dim, expression, or nested tuples of them, optional
@@ -419,7 +423,7 @@ def layout(shape: Any, stride: Any = None, given: Any = ()) -> Layout:
     if isinstance(shape, Tensor):
         return _of_tensor(shape)
     if isinstance(shape, str):
-        if shape.lstrip().startswith("S<") and stride is None:
+        if stride is None and (shape.lstrip().startswith("S<") or _COMPOSED.search(shape)):
             return composed_layout(shape)  # type: ignore[no-any-return]
         if stride is not None:
             raise FormatError("a layout in text contains its strides")
@@ -535,7 +539,7 @@ def _offset(at: Any, nest: Nest, facts: Facts) -> Extent:
     return algebra.offset(nest.modes(), number, facts)
 
 
-def _memory(*layouts: Layout) -> tuple[Tensor, Any]:
+def memory_of(*layouts: Layout) -> tuple[Tensor, Any]:
     """Return a memory of any size, and where coordinate 0 of layouts stands in it: a dim if an offset may be < 0."""
     rising = all(one.facts.nonnegative(d) for one in layouts for _, d in one.nest.modes())
     return tensor((sympy_bridge.dim("memory"),), name="memory"), 0 if rising else sympy_bridge.dim("origin")

@@ -1,7 +1,8 @@
-"""Swizzles as CuTe writes them, ``S<3,4,3>``, and layouts under a swizzle, ``S<3,4,3> o 0 o (8,8):(8,1)``.
+"""Swizzles as CuTe writes them, ``S<3,4,3>``, and compositions that are kept, ``S<3,4,3> o 0 o (8,8):(8,1)``.
 
 A swizzle replaces bits of an offset by their exclusive or with bits above or below them.  Bit by bit that is
-``(z + y) % 2``, so that a swizzled layout is an index map of digits, and is compared and compiled as any other.
+``(z + y) % 2``, so that a swizzled layout is an index map of digits, and is compared and compiled as any other.  So is
+a layout of the offsets of another one, where no layout of sizes and strides has these values.
 """
 
 from __future__ import annotations
@@ -9,27 +10,27 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from symlayout.algebra.arithmetic import MAX_BIT, bit, bit_change
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.floor_normal_form import floor_div
-from symlayout.algebra.polynomial import product
+from symlayout.algebra.polynomial import Extent, product
 from symlayout.errors import FormatError, ShapeError, shown
 from symlayout.language import sympy_bridge
+from symlayout.layouts.nested import Mode, of_modes, together
 from symlayout.layouts.print_layout import LayoutText, Printed
-from symlayout.layouts.strided_layout import Layout, layout
+from symlayout.layouts.strided_layout import Layout, layout, memory_of
 from symlayout.layouts.strided_layout import as_tensors as strided_tensors
 from symlayout.ops.reshape import mixed_radix
 from symlayout.tensors.apply_operation import core_operation
 from symlayout.tensors.chain import Tensor, check_tensors
 from symlayout.tensors.declaration import Declared, Operand, index_map
-from symlayout.tensors.input_tensor import tensor
 
 MAX_ENUMERATED = 1 << 20  # most coordinates at which an extent is found by enumeration
 
 _TEXT = re.compile(r"\s*S<\s*(\d{1,3})\s*,\s*(\d{1,3})\s*,\s*(-?\d{1,3})\s*>\s*", re.ASCII)
-_COMPOSED = re.compile(_TEXT.pattern + r"o\s+(.*?)\s+o\s+(\S.*)", re.ASCII | re.DOTALL)
+_COMPOSED = re.compile(r"(\S.*?(?:>\s*|[\w)]\s+))o\s+(\S.*?)\s+o\s+(\S.*)", re.ASCII | re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -96,7 +97,7 @@ class Swizzle:
 
     def __call__(self, n: Any) -> Any:
         """Return the swizzled offset of an int, an array of ints, or an expression; of a layout, the composition."""
-        if isinstance(n, (Layout, ComposedLayout, str)):
+        if isinstance(n, (Layout, ComposedMap, str)):
             return self.composition(n)
         to, by = self.base + max(0, -self.shift), self.base + max(0, self.shift)
         total = n
@@ -104,32 +105,168 @@ class Swizzle:
             total = total + bit_change(n, bit(n, by + k), to + k)
         return total
 
-    def composition(self, inner: Layout | ComposedLayout | str | Any) -> ComposedLayout:
+    def composition(self, inner: Layout | ComposedMap | str | Any) -> ComposedLayout:
         """Return the layout ``c -> self(inner(c))``.
 
         Raises
         ------
         ShapeError
-            ``no_layout`` if *inner* has another swizzle.
+            ``no_layout`` if *inner* has another swizzle, or is a layout of another one's offsets; see
+            `symlayout.make_composed_layout`.
 
         Examples
         --------
         >>> Swizzle(3, 4, 3).composition("(8,8)")(1, 2)
         17
         """
-        inner = layout(inner) if not isinstance(inner, (Layout, ComposedLayout)) else inner
+        inner = layout(inner) if not isinstance(inner, (Layout, ComposedMap)) else inner
         if isinstance(inner, Layout):
             return ComposedLayout(self, 0, inner)
-        if (inner.swizzle == self and inner.offset == 0) or not self.bits:
-            return ComposedLayout(Swizzle(0, 0, 0), 0, inner.layout) if self.bits else inner
-        if not inner.swizzle.bits:
-            return ComposedLayout(self, inner.offset, inner.layout)
+        if isinstance(inner, ComposedLayout):
+            if (inner.swizzle == self and inner.offset == 0) or not self.bits:
+                return ComposedLayout(Swizzle(0, 0, 0), 0, inner.layout) if self.bits else inner
+            if not inner.swizzle.bits:
+                return ComposedLayout(self, inner.offset, inner.layout)
         raise ShapeError(
-            f"{self} of {inner} has two swizzles\n  help: self.view(inner.view(x)) is its map", "no_layout"
+            f"{self} of {inner} is no layout under one swizzle\n  help: sl.make_composed_layout(a, 0, b) is its map",
+            "no_layout",
         )
 
 
-class ComposedLayout(LayoutText):
+class ComposedMap:
+    """The function ``c -> outer(offset + inner(c))``, which `symlayout.make_composed_layout` returns.
+
+    CuTe writes it ``outer o offset o inner``.
+
+    Attributes
+    ----------
+    outer : Swizzle or Layout
+        A layout goes on beyond its size, as `Layout` does for a number.
+    offset : int or expression
+        It is added to what *inner* returns.
+    inner : Layout or ComposedMap
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> a = sl.make_composed_layout("(4,3):(1,5)", 0, "3:2")
+    >>> a, [a(k) for k in range(3)]
+    ((4,3):(1,5) o 0 o 3:2, [0, 2, 5])
+    >>> a.view(sl.tensor("9", name="x")).index_map
+    (i0) -> (2*(i0 % 2) + 5*(i0//2))
+    """
+
+    __slots__ = ("inner", "offset", "outer")
+
+    def __init__(self, outer: Swizzle | Layout, offset: Any, inner: Layout | ComposedMap) -> None:
+        self.outer, self.inner = outer, inner
+        facts = Facts()
+        self.offset = sympy_bridge.to_sympy(sympy_bridge.to_extent(offset, facts, "offset"), facts)
+
+    @property
+    def shape(self) -> Any:
+        """The sizes: an int, an expression, or nested tuples of them."""
+        return self.inner.shape
+
+    @property
+    def rank(self) -> int:
+        """The number of modes at the top."""
+        return self.inner.rank
+
+    @property
+    def size(self) -> Any:
+        """The number of coordinates."""
+        return self.inner.size
+
+    @property
+    def cosize(self) -> Any:
+        """One more than the largest offset, or a bound: whole blocks of a swizzle, or rows of the outer layout.
+
+        It is exact for a swizzle of numbers.  The bound holds for strides that are not negative.
+        """
+        before = self._before()
+        if isinstance(self.outer, Layout):
+            return _covering(self.outer, before, self.inner.facts).cosize
+        return self._after(self.outer, before)
+
+    @property
+    def facts(self) -> Facts:
+        """What is known of the symbols of both maps; not to be changed."""
+        if not isinstance(self.outer, Layout):
+            return self.inner.facts
+        facts = self.outer.facts.fork()
+        facts.merge(self.inner.facts)
+        return facts
+
+    @property
+    def is_based(self) -> bool:
+        """Whether the values are coordinates, as for `Layout`."""
+        return isinstance(self.outer, Layout) and self.outer.is_based
+
+    def __call__(self, *coordinate: Any) -> Any:
+        """Return the offset of a coordinate, given as for `Layout`."""
+        return self.outer(self.offset + self.inner(*coordinate))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ComposedMap) and self._parts() == other._parts()
+
+    def __hash__(self) -> int:
+        return hash(self._parts())
+
+    def _parts(self) -> tuple[Any, Any, Any]:
+        return self.outer, self.offset, self.inner
+
+    def __repr__(self) -> str:
+        return f"{self.outer} o {str(self.offset).replace(' ', '')} o {self.inner}"
+
+    def __reduce__(self) -> tuple[Callable[..., ComposedMap], tuple[Any, ...]]:
+        return type(self), self._parts()
+
+    def _before(self) -> Any:
+        """Return the extent that holds all numbers that the outer map is given."""
+        return self.inner.cosize + self.offset
+
+    def _after(self, s: Swizzle, before: Any) -> Any:
+        """Return the extent that holds all offsets after the swizzle *s*."""
+        if s.size == 1:
+            return before
+        if isinstance(before, int) and isinstance(self.size, int) and self.size <= MAX_ENUMERATED:
+            found = [self(k) for k in range(self.size)]
+            if all(isinstance(offset, int) for offset in found):
+                return 1 + max(found)
+        facts = Facts()
+        e = sympy_bridge.to_extent(before, facts)
+        whole = s.size * floor_div(facts, e + (s.size - 1), s.size)
+        return sympy_bridge.to_sympy(facts.reduce(whole), facts)
+
+    def view(self, x: Tensor, offset: Any = 0) -> Tensor:
+        """Return the tensor that reads *x* at these offsets, one axis for each mode.
+
+        *offset* is added to all offsets: it is where the memory of the layout begins in *x*.
+
+        Raises
+        ------
+        ShapeError
+            ``size_mismatch`` if `cosize` is more than *x* has, or a number that the outer map is given is negative.
+        """
+        check_tensors("view", x)
+        before, s = self._before(), self.outer
+        if isinstance(s, Layout):
+            memory = _covering(s, before, self.inner.facts).view(x, offset)
+        else:
+            memory = swizzled(x, before, self._after(s, before), offset, s.bits, s.base, s.shift)
+        return self.inner.view(memory, self.offset)
+
+    def composition(self, other: Layout | str | int) -> Self:
+        """Return ``c -> self(other(c))``: the composition of the inner layout, under the same outer map."""
+        return type(self)(self.outer, self.offset, self.inner.composition(other))
+
+    def coalesce(self) -> Self:
+        """Return the same function of an integer, with the fewest modes."""
+        return type(self)(self.outer, self.offset, self.inner.coalesce())
+
+
+class ComposedLayout(ComposedMap, LayoutText):
     """The function ``c -> swizzle(offset + layout(c))``, as CuTe writes it: ``S<3,4,3> o 0 o (8,8):(8,1)``.
 
     Attributes
@@ -149,51 +286,23 @@ class ComposedLayout(LayoutText):
     <Verdict.PROVED: 'proved'>
     """
 
-    __slots__ = ("layout", "offset", "swizzle")
+    __slots__ = ()
+
+    outer: Swizzle
+    inner: Layout
 
     def __init__(self, swizzle: Swizzle, offset: Any, inner: Layout) -> None:
-        self.swizzle, self.layout = swizzle, inner
-        facts = Facts()
-        self.offset = sympy_bridge.to_sympy(sympy_bridge.to_extent(offset, facts, "offset"), facts)
+        super().__init__(swizzle, offset, inner)
 
     @property
-    def shape(self) -> Any:
-        """The sizes: an int, an expression, or nested tuples of them."""
-        return self.layout.shape
+    def swizzle(self) -> Swizzle:
+        """The outer map."""
+        return self.outer
 
     @property
-    def rank(self) -> int:
-        """The number of modes at the top."""
-        return self.layout.rank
-
-    @property
-    def size(self) -> Any:
-        """The number of coordinates."""
-        return self.layout.size
-
-    @property
-    def cosize(self) -> Any:
-        """One more than the largest offset, or a bound where sizes are symbols: whole blocks of the swizzle.
-
-        The bound holds for strides that are not negative.
-        """
-        return self._reach(self.offset)[1]
-
-    def __call__(self, *coordinate: Any) -> Any:
-        """Return the offset of a coordinate, given as for `Layout`."""
-        return self.swizzle(self.offset + self.layout(*coordinate))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, ComposedLayout) and self._parts() == other._parts()
-
-    def __hash__(self) -> int:
-        return hash(self._parts())
-
-    def _parts(self) -> tuple[Swizzle, Any, Layout]:
-        return self.swizzle, self.offset, self.layout
-
-    def __repr__(self) -> str:
-        return f"{self.swizzle} o {str(self.offset).replace(' ', '')} o {self.layout}"
+    def layout(self) -> Layout:
+        """The inner map."""
+        return self.inner
 
     def _printed(self) -> Printed:
         facts = self.layout.facts.fork()
@@ -201,43 +310,76 @@ class ComposedLayout(LayoutText):
         s = self.swizzle
         return Printed(self.layout.nest, facts, self.layout.requires, offset, (s.bits, s.base, s.shift))
 
-    def __reduce__(self) -> tuple[Callable[..., ComposedLayout], tuple[Any, ...]]:
-        return ComposedLayout, self._parts()
 
-    def _reach(self, offset: Any) -> tuple[Any, Any]:
-        """Return the extents that hold all offsets before and after the swizzle."""
-        before, block = self.layout.cosize + offset, self.swizzle.size
-        if block == 1:
-            return before, before
-        if isinstance(before, int) and isinstance(self.size, int) and self.size <= MAX_ENUMERATED:
-            return before, 1 + max(self.swizzle(offset + self.layout(k)) for k in range(self.size))
-        facts = Facts()
-        e = sympy_bridge.to_extent(before, facts)
-        whole = block * floor_div(facts, e + (block - 1), block)
-        return before, sympy_bridge.to_sympy(facts.reduce(whole), facts)
+def make_composed_layout(outer: Any, offset: Any, inner: Any) -> ComposedMap:
+    """Return the function ``c -> outer(offset + inner(c))``, without a search for a layout that has these values.
 
-    def view(self, x: Tensor, offset: Any = 0) -> Tensor:
-        """Return the tensor that reads *x* at these offsets, one axis for each mode.
+    Where ``outer.composition(inner)`` has no layout, this is the index map.
 
-        *offset* is added after the swizzle: it is where the memory of the layout begins in *x*.
+    Parameters
+    ----------
+    outer : Swizzle, Layout, ComposedMap, or what `symlayout.layout` takes
+        The map of offsets of *inner*, as numbers of its coordinates.
+    offset : int, dim or expression
+        What is added between the two.
+    inner : Layout, ComposedMap, or what `symlayout.layout` takes
+        The map of coordinates.
 
-        Raises
-        ------
-        ShapeError
-            ``size_mismatch`` if the result reads outside *x*, or before the swizzle an offset is negative.
-        """
-        check_tensors("view", x)
-        before, after = self._reach(self.offset)
-        s = self.swizzle
-        return self.layout.view(swizzled(x, before, after, offset, s.bits, s.base, s.shift), self.offset)
+    Returns
+    -------
+    ComposedMap
+        A `ComposedLayout` for a swizzle of a layout.
 
-    def composition(self, other: Layout | str | int) -> ComposedLayout:
-        """Return ``c -> self(other(c))``: the composition of the inner layout, under the same swizzle."""
-        return ComposedLayout(self.swizzle, self.offset, self.layout.composition(other))
+    Raises
+    ------
+    ShapeError
+        ``attr_dtype`` if the values of *inner* are coordinates.
 
-    def coalesce(self) -> ComposedLayout:
-        """Return the same function of an integer, with the fewest modes."""
-        return ComposedLayout(self.swizzle, self.offset, self.layout.coalesce())
+    References
+    ----------
+    CuTe, layout_composed.hpp: https://github.com/NVIDIA/cutlass/blob/main/include/cute/layout_composed.hpp
+
+    Examples
+    --------
+    >>> a = make_composed_layout("(M,N):(ld,1)", 0, "K:2")
+    >>> a
+    (M,N):(ld,1) o 0 o K:2
+    >>> import symlayout as sl
+    >>> a(sl.dim("k"))
+    ld*(Mod(2*k, M)) + floor(2*k/M)
+    >>> make_composed_layout("6:1", 0, "(2,3):(3,1)") == sl.layout("6:1 o 0 o (2,3):(3,1)")
+    True
+    """
+    outer = outer if isinstance(outer, (Swizzle, Layout, ComposedMap)) else layout(outer)
+    inner = inner if isinstance(inner, (Layout, ComposedMap)) else layout(inner)
+    if isinstance(outer, ComposedMap):
+        return make_composed_layout(outer.outer, outer.offset, make_composed_layout(outer.inner, offset, inner))
+    if inner.is_based:
+        raise ShapeError(f"the values of {inner} are coordinates, and not numbers of them", "attr_dtype")
+    if isinstance(outer, Swizzle) and isinstance(inner, Layout):
+        return ComposedLayout(outer, offset, inner)
+    return ComposedMap(outer, offset, inner)
+
+
+def _covering(outer: Layout, extent: Any, known: Facts) -> Layout:
+    """Return *outer*, in one mode, on numbers below *extent*, or somewhat above; its last size grows as needed."""
+    facts = outer.facts.fork()
+    facts.merge(known)
+    end = facts.reduce(sympy_bridge.to_extent(extent, facts, "extent"))
+    modes = outer.nest.reduced(facts).modes()
+    kept: list[Mode] = []
+    below: Extent = 1
+    for place, (size, stride) in enumerate(modes):
+        reach = facts.reduce(below * size)
+        is_within = facts.nonnegative(reach - end)
+        if is_within or place == len(modes) - 1:
+            if not is_within or (isinstance(below, int) and isinstance(end, int)):
+                size = facts.reduce(floor_div(facts, end + below - 1, below))
+            kept.append((size, stride))
+            break
+        kept.append((size, stride))
+        below = reach
+    return Layout(*together([of_modes(kept)]).reduced(facts), facts)
 
 
 @core_operation
@@ -300,29 +442,42 @@ def swizzle(bits: int | str, base: int | None = None, shift: int | None = None) 
     return Swizzle(*map(int, found.groups()))
 
 
-def read_composed(text: str) -> ComposedLayout:
-    """Return the layout that CuTe writes as ``S<3,4,3> o 0 o (8,8):(8,1)``.
+def read_composed(text: str) -> ComposedMap:
+    """Return the composition that CuTe writes as ``S<3,4,3> o 0 o (8,8):(8,1)``, or ``(4,3):(1,5) o 0 o 3:2``.
 
     Raises
     ------
     FormatError
         The text is no such layout.
     """
-    found = _COMPOSED.fullmatch(text)
+    found = _COMPOSED.fullmatch(text.strip())
     if found is None:
-        raise FormatError(f"{shown(text)} is not a layout under a swizzle\n  help: S<3,4,3> o 0 o (8,8):(8,1)")
-    bits, base, shift, offset, inner = found.groups()
-    start = layout("1", None) if offset == "0" else layout(f"2:{offset}")
-    return ComposedLayout(
-        Swizzle(int(bits), int(base), int(shift)), 0 if offset == "0" else start.stride, layout(inner)
-    )
+        raise FormatError(f"{shown(text)} is not a composition\n  help: S<3,4,3> o 0 o (8,8):(8,1)")
+    first, offset, inner = found.groups()
+    outer = swizzle(first) if first.startswith("S<") else layout(first)
+    return make_composed_layout(outer, 0 if offset == "0" else layout(f"2:{offset}").stride, layout(inner))
+
+
+def under_one_swizzle(value: Any) -> Layout | ComposedLayout:
+    """Return *value*, a layout or what `symlayout.layout` takes, as a layout under a swizzle or under none.
+
+    Raises
+    ------
+    ShapeError
+        ``no_layout`` for any other composition.
+    """
+    found = value if isinstance(value, (Layout, ComposedMap)) else layout(value)
+    if isinstance(found, (Layout, ComposedLayout)):
+        return found
+    raise ShapeError(f"{found} is no layout under one swizzle", "no_layout")
 
 
 def as_tensors(left: Any, right: Any) -> tuple[Any, Any]:
-    """Return two layouts, under swizzles or not, as tensors that read one memory; return anything else as it is."""
-    if not any(isinstance(e, ComposedLayout) for e in (left, right)):
+    """Return two layouts, composed or not, as tensors that read one memory; return anything else as it is."""
+    if not any(isinstance(e, ComposedMap) for e in (left, right)):
         return strided_tensors(left, right)
-    if not all(isinstance(e, (Layout, ComposedLayout)) for e in (left, right)):
+    if not all(isinstance(e, (Layout, ComposedMap)) for e in (left, right)):
         return left, right
-    memory = tensor((sympy_bridge.dim("memory"),), name="memory")
-    return left.view(memory), right.view(memory)
+    outer = (e.outer if isinstance(e, ComposedMap) else e for e in (left, right))
+    memory, start = memory_of(*(e for e in outer if isinstance(e, Layout)))
+    return left.view(memory, start), right.view(memory, start)

@@ -50,7 +50,7 @@ def prove_equal(
 
     Parameters
     ----------
-    left, right : Tensor, Layout, ComposedLayout or LinearLayout
+    left, right : Tensor, Layout, ComposedMap or LinearLayout
         The two sides.  Leaves with the same name are the same input.  Two layouts are compared as functions from
         coordinates to offsets.  Two tensors of any rank are compared for all ranks.
     budget : int

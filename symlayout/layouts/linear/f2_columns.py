@@ -70,3 +70,25 @@ def pseudo_inverse(columns: Columns, rows: int) -> list[int]:
     """
     basis = echelon(columns)
     return [basis[row][1] if row in basis else 0 for row in range(rows)]
+
+
+def null_vector(columns: Columns, rows: int) -> int | None:
+    """Return a vector that is not 0 and that the matrix takes to 0; None if there is none.
+
+    >>> null_vector([1, 2, 3], 2), null_vector([1, 2], 2)
+    (7, None)
+    """
+    if not (repeated := dependent(columns)):
+        return None
+    place = (repeated & -repeated).bit_length() - 1
+    return 1 << place ^ product(pseudo_inverse(columns, rows), columns[place])
+
+
+def outside(columns: Columns, rows: int) -> int | None:
+    """Return the least vector that is no sum of columns; None if each is one.
+
+    >>> outside([1, 4], 3), outside([3, 1], 2)
+    (2, None)
+    """
+    basis = echelon(columns)
+    return next((1 << row for row in range(rows) if row not in basis), None)

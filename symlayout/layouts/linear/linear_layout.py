@@ -20,10 +20,12 @@ import numpy as np
 
 from symlayout.algebra.arithmetic import MAX_BIT
 from symlayout.errors import ShapeError, shown
+from symlayout.inverses.properties import Finding
 from symlayout.layouts.linear import f2_columns as f2
 from symlayout.layouts.linear.linear_view import Row, linear_view, value_of
 from symlayout.layouts.strided_layout import Layout, layout
 from symlayout.layouts.swizzle import ComposedLayout, Swizzle
+from symlayout.proof.verdict import Verdict
 from symlayout.tensors.chain import Tensor, check_tensors
 
 Basis = tuple[int, ...]
@@ -153,17 +155,44 @@ class LinearLayout:
             shift += log2(size)
         return total
 
-    def is_injective(self) -> bool:
-        """Return whether no two coordinates have one value."""
-        return f2.rank(self._columns()) == self._in_bits()
+    def is_injective(self) -> Finding:
+        """Decide whether no two coordinates have one value.
 
-    def is_surjective(self) -> bool:
-        """Return whether each coordinate of the out dims is a value."""
-        return f2.rank(self._columns()) == self._out_bits()
+        The witness is ``(value, coordinate, other coordinate)``, with a number for each dim.
+
+        Examples
+        --------
+        >>> import symlayout as sl
+        >>> sl.linear_layout({"lane": [1, 0], "warp": [2]}).is_injective()
+        REFUTED: the value (0,) is that of (0, 0) and of (2, 0)
+        """
+        what = "no two coordinates have one value"
+        if (other := f2.null_vector(self._columns(), self._out_bits())) is None:
+            return Finding(what, Verdict.PROVED, searched=1, point={})
+        value, zeros, at = (0,) * len(self.out_dims), (0,) * len(self.in_dims), _parts_of(other, self.in_dims)
+        reason = f"the value {value} is that of {zeros} and of {at}"
+        return Finding(what, Verdict.REFUTED, {}, (value, zeros, at), reason, searched=1)
+
+    def is_surjective(self) -> Finding:
+        """Decide whether each coordinate of the out dims is a value.
+
+        The witness is ``(value,)``, which no coordinate has, with a number for each out dim.
+
+        Examples
+        --------
+        >>> import symlayout as sl
+        >>> sl.linear_layout({"lane": [1, 4]}, {"offset": 8}).is_surjective()
+        REFUTED: the value (2,) is reached nowhere
+        """
+        what = "each value is reached"
+        if (missing := f2.outside(self._columns(), self._out_bits())) is None:
+            return Finding(what, Verdict.PROVED, searched=1, point={})
+        value = _parts_of(missing, self.out_dims)
+        return Finding(what, Verdict.REFUTED, {}, (value,), f"the value {value} is reached nowhere", searched=1)
 
     def is_invertible(self) -> bool:
         """Return whether it is injective and surjective."""
-        return self.is_injective() and self.is_surjective()
+        return f2.rank(self._columns()) == self._in_bits() == self._out_bits()
 
     def free_variable_masks(self) -> dict[str, int]:
         """Return, for each in dim, the bits whose bases are sums of those of earlier bits.
@@ -308,13 +337,13 @@ class LinearLayout:
 
     def right_inverse(self) -> LinearLayout:
         """Return *r* with ``self(r(y)) == y``; ``no_inverse`` if some y is no value."""
-        if not self.is_surjective():
+        if self.is_surjective().verdict is not Verdict.PROVED:
             raise ShapeError(f"{self} has no right inverse: it is not surjective", "no_inverse")
         return self.pseudoinvert()
 
     def left_inverse(self) -> LinearLayout:
         """Return *r* with ``r(self(x)) == x``; ``no_inverse`` if two coordinates have one value."""
-        if not self.is_injective():
+        if self.is_injective().verdict is not Verdict.PROVED:
             raise ShapeError(f"{self} has no left inverse: it is not injective", "no_inverse")
         return self.pseudoinvert()
 
@@ -552,16 +581,17 @@ def _checked_sizes(sizes: Mapping[str, int], bits: int) -> Mapping[str, int]:
     return sizes
 
 
+def _parts_of(number: int, sizes: Mapping[str, int]) -> Basis:
+    """Return the coordinate whose numbers have these bits together, the first dims lowest."""
+    found = []
+    for size in sizes.values():
+        found.append(number % size)
+        number //= size
+    return tuple(found)
+
+
 def _of_columns(columns: Sequence[int], ins: Mapping[str, int], outs: Mapping[str, int]) -> LinearLayout:
     """Return the layout with these columns, and in and out dims of these sizes."""
     left = iter(columns)
-    bases: dict[str, list[Basis]] = {}
-    for name, size in ins.items():
-        bases[name] = []
-        for column in itertools.islice(left, log2(size)):
-            vector = []
-            for out in outs.values():
-                vector.append(column % out)
-                column //= out
-            bases[name].append(tuple(vector))
+    bases = {n: [_parts_of(c, outs) for c in itertools.islice(left, log2(size))] for n, size in ins.items()}
     return LinearLayout(bases, outs)

@@ -13,7 +13,7 @@ from symlayout.language import sympy_bridge
 from symlayout.layouts.linear.linear_layout import Basis, LinearLayout
 from symlayout.layouts.nested import flat
 from symlayout.layouts.strided_layout import Layout, layout
-from symlayout.layouts.swizzle import ComposedLayout, Swizzle
+from symlayout.layouts.swizzle import ComposedLayout, ComposedMap, Swizzle, under_one_swizzle
 from symlayout.layouts.swizzle import as_tensors as layouts_as_tensors
 from symlayout.tensors.declaration import as_list, is_list
 from symlayout.tensors.input_tensor import tensor
@@ -92,9 +92,7 @@ def _integer(value: Any) -> int:
 
 
 def _of_layout(value: Any, outs: Any, ins: Sequence[str] | None) -> LinearLayout:
-    found = value if isinstance(value, (Layout, ComposedLayout, Swizzle)) else layout(value)
-    if isinstance(found, Swizzle):
-        found = found.composition(layout((found.size,)))
+    found = under_one_swizzle(value.composition(layout((value.size,))) if isinstance(value, Swizzle) else value)
     if isinstance(found, ComposedLayout) and found.offset != 0:
         raise ShapeError(f"{found} has an offset before the swizzle, so that 0 is not at 0", "no_layout")
     swizzle, inner = (found.swizzle, found.layout) if isinstance(found, ComposedLayout) else (Swizzle(0, 0, 0), found)
@@ -136,7 +134,7 @@ def as_tensors(left: Any, right: Any) -> tuple[Any, Any]:
     sides = (left, right)
     if not any(isinstance(e, LinearLayout) for e in sides):
         return layouts_as_tensors(left, right)
-    if not all(isinstance(e, (Layout, ComposedLayout, LinearLayout)) for e in sides):
+    if not all(isinstance(e, (Layout, ComposedMap, LinearLayout)) for e in sides):
         return left, right
     ranks = {len(e.out_dims) if isinstance(e, LinearLayout) else 1 for e in sides}
     if len(ranks) != 1:
