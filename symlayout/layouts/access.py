@@ -52,7 +52,7 @@ def strides_of(value: Any) -> Strides:
     """Return a layout, given as such or as text or sizes, as modes."""
     found = under_one_swizzle(value)
     inner: Layout = found.layout if isinstance(found, ComposedLayout) else found
-    facts = Facts()
+    facts = inner.facts.fork()  # with what is assumed where the layout was made
 
     def digits(size: Any, stride: Any) -> Iterator[Mode]:
         if isinstance(size, tuple):

@@ -99,3 +99,11 @@ def test_answers_equal_an_enumeration() -> None:
     tally, wrong = access_sweep.sweep(200, seed=12, numbers=True)
     assert wrong == []
     assert tally["bank_conflicts of numbers"] > 190
+
+
+def test_what_is_assumed_where_a_layout_is_made_is_known_of_its_accesses() -> None:
+    with sl.assume("ld >= 32"):
+        assert "Eq(ld, 0)" not in str(sl.bank_conflicts("32:ld", element=4))
+        rows = sl.layout("32:ld")
+    assert "Eq(ld, 0)" not in str(sl.bank_conflicts(rows, element=4))
+    assert "Eq(ld, 0)" in str(sl.bank_conflicts("32:ld", element=4))
