@@ -226,7 +226,10 @@ class _TextParser(TokenReader):
             return self._number()
         self.take()
         if self.token.text == ")":
-            raise self.unexpected(_DIM)
+            if self.depth:
+                raise self.unexpected(_DIM)
+            self.take()  # a layout without modes
+            return Group((), is_tuple=True)
         return Group(tuple(self.items(")", self.nested)), is_tuple=True)
 
     def nested_like(self, shape: Tree) -> Tree:

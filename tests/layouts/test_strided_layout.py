@@ -63,7 +63,7 @@ def test_strides_that_are_left_out_are_compact() -> None:
         ("(4,8):(1,4,2)", "expected 2 strides, as in the shape, found '2'", 12),
         ("(4,8):(1)", "expected ',', found ')'", 9),
         ("4:1:2", "expected the end, found ':'", 4),
-        ("()", "expected a number or a dim such as N, found ')'", 2),
+        ("(4, ())", "expected a number or a dim such as N, found ')'", 6),
         ("(4,@)", "cannot read '@'", 4),
         ("", "expected a number or a dim such as N, found the end", 1),
     ],
@@ -263,3 +263,10 @@ def test_as_strided_requires_that_it_stays_inside() -> None:
         with pytest.raises(sl.ShapeError) as caught:
             sl.as_strided(sl.tensor("99"), shape, strides)
         assert caught.value.kind == "length_mismatch"
+
+
+def test_a_layout_without_modes_is_read_as_it_is_written() -> None:
+    a = sl.layout((), ())
+    assert str(a) == "():()"
+    assert sl.layout("():()") == sl.layout("()") == a
+    assert a.coalesce() == sl.layout("1:0")
