@@ -334,8 +334,9 @@ class _Search:
         yield "constants", lambda kept: _Rewrite("constants", *state_constants(self.best, kept))
         yield "dilation", lambda kept: _Rewrite("dilation", *dilate(self.best, kept))
         yield "movement", lambda kept: _Rewrite("movement", *respell_regions(self.best, kept, self.speller))
-        yield "functions", lambda kept: _Rewrite("functions", *move_functions(self.best, kept, self.speller))
-        yield "twice", lambda kept: _Rewrite("twice", *transpose_computed(self.best, kept))
+        inside = self.layout is not None  # what the layout leaves at inputs and outputs is not taken inside again
+        yield "functions", lambda kept: _Rewrite("functions", *move_functions(self.best, kept, self.speller), inside)
+        yield "twice", lambda kept: _Rewrite("twice", *transpose_computed(self.best, kept), inside)
         yield "fills", lambda kept: _Rewrite("fills", *make_fills(self.best, kept))
         yield "joins", lambda kept: _Rewrite("joins", *join_elsewhere(self.best, kept, self.speller))
         yield "products", lambda kept: _Rewrite("products", *split_products(self.best, kept, self.speller))

@@ -542,7 +542,7 @@ DEEP: dict[str, tuple[Callable[[int], ModelProto], int]] = {
     "norms": (_row("LayerNormalization", ", x"), 1000),
     "cast": (_row("Cast", to=FLOAT), 5000),
     "parts": (_parts, 3000),
-    "joined inputs": (_joined_inputs, 3000),
+    "joined inputs": (_joined_inputs, 1000),
     "sums of itself": (_sums, 2000),
     "diamonds": (_diamonds, 300),
     "products of many letters": (_letters, 40),
