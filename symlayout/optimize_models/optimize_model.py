@@ -49,12 +49,7 @@ if TYPE_CHECKING:
 
 _LEAST_SECONDS = 0.001  # that are left where reading took all
 _MAX_ROUNDS = 12  # of all rewrites
-_LEAVE_MOVES = (
-    "layout",
-    "products",
-    "joins",
-    "functions",
-)  # identities and pairs of transposes are left, which go as regions
+_LEAVE_MOVES = ("layout", "products", "joins", "functions", "twice")  # what they leave to move goes as regions
 _MAX_BLAMED = 64  # results that are verified to find which values are to blame
 _VALUE_GOALS = 4  # that a value counts which is read or compared
 _POINTS = 64  # at which a result is compared: only a proof counts, so a long search for a witness is no use
