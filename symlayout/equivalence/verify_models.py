@@ -6,7 +6,7 @@ import itertools
 import os
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -108,13 +108,14 @@ def verify(
 
     Raises
     ------
+    TypeError
+        A model is neither a `Model` nor a path.
     FormatError
         The models do not have the same inputs and outputs, a file is no model, or a name of *match* or *layout* is
         that of no input and no output.
     ShapeError
         ``bad_mode`` for a law that is not known; ``bad_format`` and ``rank`` for a layout that does not name each axis
-        once; ``size_mismatch`` if an input has two ranks or two extents;
-        ``infeasible`` if no sizes are valid for the model before.
+        once; ``size_mismatch`` if an input has two ranks or extents; ``infeasible`` if no sizes are valid before.
 
     Examples
     --------
@@ -136,7 +137,7 @@ def verify(
     names: list[str] = []
 
     def decided() -> Verification:
-        read = [_read(m) if isinstance(m, str | os.PathLike) else m for m in (before, after)]
+        read = [_read(m) for m in (before, after)]
         names.extend(read[0].outputs)
         values = sum(len(m.outputs) + len(m.tensors) for m in read)
         with question(limits.question_goals + limits.value_goals * values):
@@ -313,7 +314,7 @@ def check_models(
     FormatError
         A file is no model.
     """
-    left, right = (with_handles(_read(m) if isinstance(m, str | os.PathLike) else m) for m in (before, after))
+    left, right = (with_handles(_read(m)) for m in (before, after))
     try:
         return _refusal_of_models(certificate, left, right, EndsAsStated() if asked is None else asked)
     except SymlayoutError as error:
@@ -401,11 +402,12 @@ def assert_same_model(
         raise AssertionError(found.explain())
 
 
-def _read(path: str | os.PathLike[str]) -> Values:
+def _read(model: Values | str | os.PathLike[str]) -> Values:
+    """Return *model*; what has no values by name is read as the path of a file, or refused as that."""
     from symlayout.models.read_model import read_model
 
-    model: Values = read_model(path)
-    return model
+    is_read = not isinstance(model, str | os.PathLike) and hasattr(model, "outputs")
+    return cast(Values, model if is_read else read_model(cast(Any, model)))
 
 
 def _inputs_of_witness(

@@ -308,9 +308,9 @@ class WitnessSearch:
         different = np.flatnonzero(np.any(codes[0] != codes[1], axis=0))
         if not different.size:
             return None, True
-        coord = tuple(int(c) for c in np.unravel_index(different[0], [e for e in left.extents if isinstance(e, int)]))
-        a, b = (_read(code[:, different[0]], keys, fills, left, right) for code in codes)
-        _, draw = valid_inputs([left, right], 0, self._reading(values))
+        place, draw = _shown((left, right), different, self._reading(values))
+        coord = tuple(int(c) for c in np.unravel_index(place, int_extents(left)))
+        a, b = (_read(code[:, place], keys, fills, left, right) for code in codes)
         return Witness(dims, coord, a, b, draw=draw), True
 
     def _computed_apart(
@@ -354,6 +354,24 @@ class WitnessSearch:
                 for k, c in enumerate(part.coords):
                     code[k + 1, ...][mask] = np.broadcast_to(c, shape)[mask]
         return code.reshape(rank + 2, -1)
+
+
+def _shown(sides: tuple[Tensor, Tensor], places: Array, reading: Sequence[Tensor]) -> tuple[int, int]:
+    """Return the first of *places* at which the sides have unlike elements for a draw of the inputs, and that draw.
+
+    The sides compute nothing, and read apart at *places*.  Draws that give both one value everywhere are the first one.
+    """
+    first = None
+    for wanted in range(_DRAWS):
+        arrays, draw = valid_inputs(sides, wanted, reading)
+        found = evaluated(sides, arrays)
+        a, b = (np.broadcast_to(found[id(t)], int_extents(t)).reshape(-1)[places] for t in sides)
+        unlike = places[a != b]
+        if unlike.size:
+            return int(unlike[0]), draw
+        first = (int(places[0]), draw) if first is None else first
+    assert first is not None
+    return first
 
 
 def _specially_apart(

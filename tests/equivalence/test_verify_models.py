@@ -204,6 +204,13 @@ def test_a_state_that_is_left_out_is_zero(kind: str) -> None:
     assert sl.verify(model(y=left_out), model(y=other)).verdict is REFUTED
 
 
+@pytest.mark.parametrize("of_another_type", [3, None, SimpleNamespace(graph=None)])
+def test_what_is_neither_a_model_nor_a_path_is_refused(of_another_type: Any) -> None:
+    for models in ((of_another_type, network(1)), (network(1), of_another_type)):
+        with pytest.raises(TypeError, match=f"takes the path of a file, not {type(of_another_type).__name__}"):
+            sl.verify(*models)
+
+
 def test_a_test_can_demand_that_two_models_are_the_same() -> None:
     sl.assert_same_model(network(2), network(2, nhwc=True))
     with pytest.raises(AssertionError, match="conv1"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,17 @@ def test_a_flip_differs_first_at_two_elements() -> None:
     x = np.arange(2)
     assert sl.interpret(sl.flip(X), x)[witness.coord] != sl.interpret(X, x)[witness.coord]
     assert str(witness) == "N = 2: at (0,) the sides read x[1] and x[0]"
+
+
+def test_the_elements_of_a_witness_differ_for_the_inputs_that_it_has() -> None:
+    x = sl.tensor("10", "float32", "data")
+    pairs = [(a, b) for a in range(10) for b in range(10) if a != b]
+    models = [SimpleNamespace(inputs={"x": x}, outputs={"y": sl.take(x, [k])}, tensors={}) for k in range(10)]
+    for a, b in pairs:  # some elements of the first draw are equal
+        witness = sl.verify(models[a], models[b]).witness
+        assert witness is not None
+        (drawn,) = witness.inputs.values()
+        assert drawn[a] != drawn[b]
 
 
 def test_shapes_that_differ_have_no_coordinate() -> None:
