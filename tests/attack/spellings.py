@@ -76,11 +76,10 @@ def _reshape(x: str, y: str, rank: int, dtype: Any, version: int, rnd: random.Ra
 def _squeezed(x: str, y: str, rank: int, dtype: Any, version: int, rnd: random.Random) -> Made:
     axis = rnd.randrange(-rank - 1, rank + 1)
     other = axis if rnd.random() < 0.7 else rnd.randrange(-rank - 1, rank + 1)
+    if version < 11:  # axes count from the first one
+        axis, other = axis % (rank + 1), other % (rank + 1)
     if version < 13:
-        return [
-            node("Unsqueeze", [x], f"{y}_u", axes=[axis % (rank + 1)]),
-            node("Squeeze", [f"{y}_u"], y, axes=[other]),
-        ], []
+        return [node("Unsqueeze", [x], f"{y}_u", axes=[axis]), node("Squeeze", [f"{y}_u"], y, axes=[other])], []
     made = [node("Unsqueeze", [x, f"{y}_a"], f"{y}_u"), node("Squeeze", [f"{y}_u", f"{y}_b"], y)]
     return made, [constant(f"{y}_a", [axis]), constant(f"{y}_b", [other])]
 

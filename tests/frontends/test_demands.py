@@ -294,6 +294,8 @@ def test_sizes_that_do_not_fit_are_excluded(name: str) -> None:
         (lambda: ONNX.conv_transpose(x("N, 2, 8"), x("2, 4, 3", "w"), output_padding=[1]), "attr_range"),
         (lambda: sl.op("onnx:Mod-13")(x("N"), x("N", "y")), "attr_range"),
         (lambda: sl.op("onnx:Flatten-9")(x("N, 3"), axis=-1), "attr_range"),
+        (lambda: sl.op("onnx:Squeeze-1")(x("N, 1"), axes=[0, -1]), "attr_range"),
+        (lambda: sl.op("onnx:Unsqueeze-1")(x("N, 3"), axes=[-1]), "attr_range"),
         (lambda: ONNX.max_roi_pool(x("N, C, H, W"), x("R, 5", "r"), [2, -1]), "infeasible"),
         (lambda: ONNX.scatter_nd(x("4, 5"), i("3, 2"), x("2", "u")), "size_mismatch"),
         (lambda: ONNX.scatter_nd(x("4, 5"), i("3, 1"), x("3", "u")), "size_mismatch"),

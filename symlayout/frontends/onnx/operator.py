@@ -273,15 +273,19 @@ def _converting(
 def _checking(
     function: Callable[P, R], signature: inspect.Signature, allowed: Mapping[str, Collection[Any]]
 ) -> Callable[P, R]:
-    """Make a function refuse values of attributes that the standard does not know; None is one that is left out."""
+    """Make a function refuse values of attributes that the standard does not know; None is one that is left out.
+
+    Of a list, each element is such a value.
+    """
     places = {name: k for k, name in enumerate(signature.parameters) if name in allowed}
 
     @functools.wraps(function)
     def checked(*args: P.args, **kwargs: P.kwargs) -> R:
         for name, place in places.items():
-            value = args[place] if place < len(args) else kwargs.get(name)
-            if value is not None and (not isinstance(value, (int, str, np.integer)) or value not in allowed[name]):
-                raise ShapeError(f"{name} is {shown(value)}, {_rule(allowed[name])}", "attr_range")
+            given = args[place] if place < len(args) else kwargs.get(name)
+            for value in given if isinstance(given, list | tuple) else () if given is None else (given,):
+                if not isinstance(value, (int, str, np.integer)) or value not in allowed[name]:
+                    raise ShapeError(f"{name} is {shown(given)}, {_rule(allowed[name])}", "attr_range")
         return function(*args, **kwargs)
 
     return checked

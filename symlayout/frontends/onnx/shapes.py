@@ -167,6 +167,18 @@ def unsqueeze(data: Tensor, axes: Any) -> Tensor:
     return expand_dims(data, attributes.constants("axes", axes))
 
 
+@operator(
+    "Unsqueeze-1",
+    example=("H, W", "axes=[0, 3]", "(1, H, W, 1)"),
+    kinds="attr_dtype, bad_axis",
+    allowed={"axes": AT_LEAST_0},
+)
+def unsqueeze_1(data: Tensor, axes: Any) -> Tensor:
+    """Return *data* with new axes of extent 1, as until opset 10: *axes* count from the first one."""
+    made: Tensor = unsqueeze(data, axes)
+    return made
+
+
 @movement("Identity")
 def identity(input: Tensor) -> Tensor:
     """Return *input*.
@@ -328,3 +340,15 @@ def squeeze(data: Tensor, axes: Any = None) -> Tensor:
     """
     rank = require_rank("Squeeze", data, 0)
     return core_squeeze(data, None if axes is None else attributes.axes("axes", axes, rank) or None)
+
+
+@operator(
+    "Squeeze-1",
+    example=("N, C, 1, 1", "axes=[2, 3]", "(N, C)"),
+    kinds="attr_dtype, bad_axis, size_mismatch, unknown_rank",
+    allowed={"axes": AT_LEAST_0},
+)
+def squeeze_1(data: Tensor, axes: Any = None) -> Tensor:
+    """Return *data* without the *axes*, as until opset 10: they count from the first one."""
+    made: Tensor = squeeze(data, axes)
+    return made
