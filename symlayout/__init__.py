@@ -289,10 +289,13 @@ _REGISTERED = {  # functions of the facade, by the room, the module and the func
     "proved_inverse": "inverses.find_inverse proved_inverse",
     "picture": "show.picture picture",
     "picture_of_tensor": "show.picture of_tensor",
+    "kernel_html": "show.picture of_kernel",
     "as_tensors": "layouts.linear.read_linear_layout as_tensors",
     "composed_layout": "layouts.swizzle read_composed",
     "any_rank_tensor": "any_rank.any_rank_input any_rank_tensor",
     "prove_any_rank": "any_rank.prove_all_ranks prove_all_ranks",
+    "html_page": "reports.pages html_of",
+    "picture_of_model": "reports.model_outline picture_on_page",
 }
 
 

@@ -10,11 +10,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
+    from symlayout.equivalence.verification import Verification
     from symlayout.inverses.find_inverse import Inverse as Inverse
     from symlayout.layouts.linear.linear_layout import LinearLayout
     from symlayout.layouts.strided_layout import Layout
     from symlayout.layouts.swizzle import ComposedMap
     from symlayout.maps.composed_map import IndexMap as IndexMap
+    from symlayout.models.model import Model
+    from symlayout.run.kernel import Kernel
     from symlayout.show.picture import Picture as Picture
     from symlayout.tensors.chain import Tensor
 
@@ -62,6 +65,11 @@ def picture_of_tensor(t: Tensor) -> str | None:
     return registered["picture_of_tensor"](t)  # type: ignore[no-any-return]
 
 
+def kernel_html(kernel: Kernel) -> str:
+    """Return a kernel as HTML for a notebook."""
+    return registered["kernel_html"](kernel)  # type: ignore[no-any-return]
+
+
 def as_tensors(left: Any, right: Any) -> tuple[Any, Any]:
     """Return two layouts as tensors that read one memory; return anything else as it is."""
     return registered["as_tensors"](left, right)  # type: ignore[no-any-return]
@@ -80,3 +88,13 @@ def any_rank_tensor(shape: str, dtype: Any, name: str | None) -> Any:
 def prove_any_rank(left: Any, right: Any, budget: int, time_limit: float | None) -> Any:
     """Return the proof attempt for the claim that two tensors of any rank are equal."""
     return registered["prove_any_rank"](left, right, budget=budget, time_limit=time_limit)
+
+
+def html_page(subject: Model | Verification, made_by: str) -> str:
+    """Return the page about a model, an optimised model or a verdict, as one HTML file."""
+    return registered["html_page"](subject, made_by)  # type: ignore[no-any-return]
+
+
+def picture_of_model(model: Model) -> str:
+    """Return the graph of a model as SVG for a notebook."""
+    return registered["picture_of_model"](model)  # type: ignore[no-any-return]

@@ -11,6 +11,7 @@ import difflib
 import json
 import os
 import re
+import shlex
 import signal
 import sys
 import threading
@@ -117,6 +118,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if unknown:
             raise UsageError(f"unrecognized arguments: {' '.join(unknown)}", prog)
         arguments.right, arguments.commands = right, COMMANDS
+        arguments.made_by = shlex.join(["symlayout", *words, *(["--", *right] if right else [])])
         if right and arguments.command != "prove":
             raise argparse.ArgumentError(
                 None, f"-- separates the two sides of prove; {arguments.command} does not take it"

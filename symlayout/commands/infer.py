@@ -6,6 +6,7 @@ for example:
   symlayout infer "N,H,W,C" "space_to_batch([2,2], [[1,1],[1,1]])" --solve "8,5,?,3"
   symlayout infer model.xml
   symlayout infer model.onnx --all --write with_shapes.onnx
+  symlayout infer model.onnx --html model.html
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 import symlayout as sl
 from symlayout.commands import subject
 from symlayout.commands.output import model_table
+from symlayout.commands.output.page_option import add_html, write_html
 from symlayout.commands.output.report import Report, columns, exit_status
 from symlayout.errors import FormatError, one_line
 from symlayout.models.write_onnx import DATA, write_shapes
@@ -38,14 +40,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="copy",
         help="constants in other files, if OUT is in another folder: copied beside it, or found where they are",
     )
+    add_html(parser)
 
 
 def run(arguments: argparse.Namespace) -> Report:
     """Return the shape, its requirements and bounds; for a model those of its values."""
     if _is_whole_model(arguments):
         return _of_model(arguments)
-    if arguments.all or arguments.write:
-        raise FormatError("--all and --write take a MODEL, without steps and without --output")
+    if arguments.all or arguments.write or arguments.html:
+        raise FormatError("--all, --write and --html take a MODEL, without steps and without --output")
     texts, tensors = zip(*subject.trace(arguments), strict=True)
     t = tensors[-1]
     bounds = t.bounds()
@@ -77,7 +80,7 @@ def _is_whole_model(arguments: argparse.Namespace) -> bool:
     words = arguments.subject
     if len(words) != 1 or not words[0].endswith(subject.MODELS) or arguments.output or arguments.solve:
         return False
-    if arguments.all or arguments.write:
+    if arguments.all or arguments.write or arguments.html:
         return True
     outputs = sl.load(words[0]).values()
     return len(outputs) > 1 or any(t.rank is None for t in outputs)
@@ -89,6 +92,7 @@ def _of_model(arguments: argparse.Namespace) -> Report:
     if arguments.write:
         count = write_shapes(model, arguments.write, arguments.data)
         text += f"\nwrote     {count} shapes to {one_line(str(arguments.write), 4096)}"
+    text += write_html(model, arguments, "\npage      ")
     first = next(iter(model.outputs.values()))
     bounds = first.bounds()
     found = {

@@ -4,6 +4,7 @@ Transposes that cancel go, and what several moves spell becomes one operation. W
 
 for example:
   symlayout optimize model.onnx -o smaller.onnx --svg changes.svg
+  symlayout optimize model.onnx -o smaller.onnx --html report.html
   symlayout optimize model.onnx -o smaller.onnx --layout NCHW --json
 """
 
@@ -15,6 +16,7 @@ import shlex
 from pathlib import Path
 
 import symlayout as sl
+from symlayout.commands.output.page_option import add_html, write_html
 from symlayout.commands.output.report import Report
 from symlayout.errors import one_line
 from symlayout.models.write_onnx import DATA
@@ -49,6 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--law", metavar="LAW", action="append", default=[], choices=LAWS, help="a law that may be used: %(choices)s"
     )
+    add_html(parser)
 
 
 def run(arguments: argparse.Namespace) -> Report:
@@ -74,6 +77,7 @@ def run(arguments: argparse.Namespace) -> Report:
         drawn = optimized.report.svg(Path(arguments.model).name, made_by=_command(arguments))
         write_file(arguments.svg, drawn.encode("utf-8"))
         text += f"\nwrote {one_line(str(arguments.svg), 4096)}"
+    text += write_html(optimized, arguments)
     if arguments.certificates:
         data = json.dumps(optimized.report.to_json(certificates=True), indent=1)
         write_file(arguments.certificates, data.encode("utf-8"))

@@ -23,10 +23,10 @@ from pathlib import Path
 
 import symlayout as sl
 from symlayout.commands import subject
-from symlayout.commands.output import model_outline
 from symlayout.commands.output.report import Report, columns
 from symlayout.errors import FormatError, InconclusiveError, one_line
 from symlayout.models.model import Model
+from symlayout.reports import model_outline
 from symlayout.show import wording
 from symlayout.show.picture import assignments, picture
 from symlayout.show.read_numbers import cells

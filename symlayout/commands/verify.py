@@ -5,6 +5,7 @@ Exit status 0 is PROVED, 1 is REFUTED with a witness, and 3 is UNKNOWN.
 for example:
   symlayout verify before.onnx after.onnx
   symlayout verify before.onnx after.onnx --law reassociate --witness differs/
+  symlayout verify before.onnx after.onnx --html report.html
   symlayout verify nhwc.onnx nchw.onnx --match image=x --layout image=NHWC:NCHW
 """
 
@@ -15,6 +16,7 @@ import json
 from pathlib import Path
 
 import symlayout as sl
+from symlayout.commands.output.page_option import add_html, write_html
 from symlayout.commands.output.report import Report, exit_status
 from symlayout.errors import FormatError, InconclusiveError, one_line, shown
 from symlayout.proof.laws import LAWS
@@ -42,6 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="write the inputs where the models differ to DIR/inputs.npz (inputs_after.npz)",
     )
+    add_html(parser)
 
 
 def run(arguments: argparse.Namespace) -> Report:
@@ -64,6 +67,7 @@ def run(arguments: argparse.Namespace) -> Report:
     if witness is not None and arguments.witness is not None:
         text += f"\n  inputs: {witness.save(arguments.witness)}"
     text += "" if arguments.certificate is None else f"\n  {_write(found, arguments.certificate)}"
+    text += write_html(found, arguments, "\n  page: ")
     data = {
         "verdict": found.verdict.value,
         "outputs": {name: verdict.value for name, verdict in found.outputs.items()},

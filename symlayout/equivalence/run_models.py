@@ -20,7 +20,7 @@ from functools import partial
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -294,7 +294,7 @@ def _read(folder: Path, stem: str, model: Model) -> Arrays | str:
         return why.read_text("utf-8", errors="replace") if why.is_file() else ""
 
 
-def write_arrays(path: Path, arrays: Mapping[str, Array]) -> None:
+def write_arrays(path: Path | BinaryIO, arrays: Mapping[str, Array]) -> None:
     """Write arrays as ``numpy.savez`` does, whatever characters their names have."""
     with zipfile.ZipFile(path, "w") as file:
         for name, array in arrays.items():

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from symlayout import facade
 from symlayout.algebra.facts import Facts
 from symlayout.equivalence.data_extents import certificate_of_data
 from symlayout.equivalence.replay import Replay
@@ -17,12 +18,14 @@ from symlayout.equivalence.run_models import write_arrays
 from symlayout.equivalence.shared_ends import SharedEnds
 from symlayout.equivalence.valid_sizes import Domain
 from symlayout.errors import legible, one_line
+from symlayout.models.model import Model
 from symlayout.proof.attempts import form_of, pairs_of
 from symlayout.proof.certificate.checker.schema import sealed
 from symlayout.proof.certificate.computed import certificate_of_computed
 from symlayout.proof.counterexample import difference
 from symlayout.proof.points import Point
 from symlayout.proof.verdict import Proof, Verdict
+from symlayout.show.brief import brief_html
 from symlayout.show.wording import relation
 from symlayout.tensors.chain import Tensor
 from symlayout_codegen.forks import cached_property
@@ -151,6 +154,8 @@ class Verification:
     ends : SharedEnds or None
         Which inputs and outputs are one, and which have their axes in another order after: a part of the claim.  None
         if the time limit ended the comparison.
+    models : tuple of Model or None
+        The two models; None if one of them is no `Model`.
     out_of_time : tuple of str
         If the time limit ended the comparison, the outputs that it left UNKNOWN; one empty name if the models were not
         read by then.
@@ -180,6 +185,7 @@ class Verification:
     out_of_time: tuple[str, ...] = ()
     replay: Replay | None = field(default=None, repr=False, compare=False)
     ends: SharedEnds | None = field(default=None, repr=False, compare=False)
+    models: tuple[Model, Model] | None = field(default=None, repr=False, compare=False)
 
     def __bool__(self) -> bool:
         raise TypeError("a verification has three outcomes; compare its verdict with Verdict.PROVED")
@@ -308,6 +314,26 @@ class Verification:
                 lines.append(f"    {'the shapes there' if coord is None else 'there'}{at}: {values[0]} and {values[1]}")
             lines += [f"    besides: {pair}" for pair in others[:_MOST_NAMED]]
         return legible("\n".join(lines))
+
+    def of_models(self, before: Any, after: Any) -> Verification:
+        """Return what was found with the two models that it is about, if both are a `Model`."""
+        return replace(self, models=(before, after)) if isinstance(before, Model) and isinstance(after, Model) else self
+
+    def html(self, made_by: str = "") -> str:
+        """Return a page about both models and the verdict: one HTML file, which needs no network.
+
+        It shows the claim, the graphs of both models side by side with every shape, what was found, the witness and
+        its values, and the certificate to save.
+
+        Parameters
+        ----------
+        made_by : str
+            The command that makes the page again, which the page shows.
+        """
+        return facade.html_page(self, made_by)
+
+    def _repr_html_(self) -> str:
+        return brief_html(self.verdict.name, self.explain().partition(": ")[2])
 
     def __str__(self) -> str:
         return self.explain()

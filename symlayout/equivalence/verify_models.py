@@ -141,7 +141,7 @@ def verify(
         names.extend(read[0].outputs)
         values = sum(len(m.outputs) + len(m.tensors) for m in read)
         with question(limits.question_goals + limits.value_goals * values):
-            return _verified((read[0], read[1]), laws, stated, budget, run=run, advise=advise)
+            return _verified((read[0], read[1]), laws, stated, budget, run=run, advise=advise).of_models(*read)
 
     return within(time_limit, decided, lambda: Verification({}, out_of_time=tuple(names) or ("",)))
 

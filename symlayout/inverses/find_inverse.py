@@ -16,6 +16,8 @@ from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.language import sympy_bridge
 from symlayout.proof.prove import prove_on
 from symlayout.proof.verdict import Proof, Verdict
+from symlayout.show.brief import brief_html
+from symlayout.show.picture import of_tensor
 from symlayout.tensors.chain import Tensor, check_moves, check_tensors
 from symlayout_codegen.forks import cached_property
 
@@ -101,6 +103,10 @@ class Inverse:
         if self.is_section:
             parts.append("The inverse is a section: an element may occur in several places, and it reads one of them.")
         return "\n\n".join(parts)
+
+    def _repr_html_(self) -> str:
+        lines = [f"inverse(f(x)) == x: {self.left.conclusion}", f"f(inverse(z)) == z: {self.right.conclusion}"]
+        return brief_html(repr(self), "\n".join(lines), of_tensor(self.tensor) or "")
 
     def __repr__(self) -> str:
         section = ", a section" if self.is_section else ""

@@ -35,12 +35,15 @@ from symlayout.maps.split_digits import Box, refine
 from symlayout.ops.reshape import as_strided, linear
 from symlayout.proof.prove import prove_on
 from symlayout.proof.verdict import Verdict
+from symlayout.show.brief import brief_html, table_html
+from symlayout.show.wording import relation
 from symlayout.tensors.assumptions import assume, assumed_about
 from symlayout.tensors.chain import Tensor, check_moves, check_tensors
 from symlayout.tensors.declaration import as_list, is_list
 from symlayout.tensors.input_tensor import tensor
 from symlayout_codegen.values import Value
 
+_MOST_SHOWN = 1024  # values of a layout that a notebook shows as a table
 _COMPOSED = re.compile(r"[\w)>]\s+o\s")  # two operands without an operator: the sign of a composition
 
 
@@ -210,6 +213,19 @@ class Layout(LayoutAlgebra["Layout"], LayoutText, LayoutModes, LayoutImage):
 
     def __hash__(self) -> int:
         return hash((self.shape, self.stride))
+
+    def _repr_html_(self) -> str:
+        return brief_html(
+            repr(self), "\n".join(f"requires {relation(r)}" for r in self.requires), self._offsets_table()
+        )
+
+    def _offsets_table(self) -> str:
+        """Return the values of one mode or two of few constant sizes as a table; an empty text for others."""
+        sizes = [self[k].size for k in range(self.rank)] if self.rank in (1, 2) else []
+        if not sizes or not all(isinstance(n, int) for n in sizes) or self.size > _MOST_SHOWN:
+            return ""
+        rows, columns = sizes if len(sizes) == 2 else (1, *sizes)
+        return table_html([[self(i, j) if len(sizes) == 2 else self(j) for j in range(columns)] for i in range(rows)])
 
     def __repr__(self) -> str:
         return f"{text(self._nest.shape, self._facts)}:{text(self._nest.stride, self._facts)}"

@@ -10,10 +10,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from symlayout import facade
 from symlayout.algebra.facts import Facts, Requirement
 from symlayout.errors import FormatError, one_line, shortened
 from symlayout.language import sympy_bridge
 from symlayout.show import wording
+from symlayout.show.brief import brief_html
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.computation import constant
 from symlayout.tensors.element_types import type_name
@@ -334,6 +336,22 @@ class Model:
         """Return for each requirement of *t*, a value of the model, the nodes that state it or a part of it."""
         nodes = self.demanding()
         return [[nodes[k][0] for k in numbers] for numbers in origins(t.facts, [value.facts for _, value in nodes])]
+
+    def html(self, made_by: str = "") -> str:
+        """Return a page about the model: one HTML file, which needs no network.
+
+        It shows the graph, in which nodes are found by name, every shape in terms of the inputs' dims and for sizes
+        that the reader chooses, and which requirement these sizes fail.
+
+        Parameters
+        ----------
+        made_by : str
+            The command that makes the page again, which the page shows.
+        """
+        return facade.html_page(self, made_by)
+
+    def _repr_html_(self) -> str:
+        return brief_html(repr(self), picture=facade.picture_of_model(self))
 
     def __repr__(self) -> str:
         inputs = ", ".join(f"{one_line(n)} {_shape(t)}" for n, t in self.inputs.items())

@@ -40,6 +40,7 @@ from symlayout.proof.laws import check_laws
 from symlayout.proof.prove import prove_equal
 from symlayout.proof.verdict import Proof, Verdict
 from symlayout.run.bound_kernels import kernel_files
+from symlayout.show.brief import brief_html
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.requirements import implies
 from symlayout.tensors.stand_in import rebased
@@ -62,6 +63,8 @@ class OptimizedModel(Model):
     ----------
     report : OptimizeReport
         What was changed and how it is proved.
+    original : Model
+        The model before.
 
     Examples
     --------
@@ -72,7 +75,7 @@ class OptimizedModel(Model):
     <Verdict.PROVED: 'proved'>
     """
 
-    def __init__(self, model: Model, report: OptimizeReport) -> None:
+    def __init__(self, model: Model, report: OptimizeReport, original: Model) -> None:
         super().__init__(
             model.path,
             model.format,
@@ -88,7 +91,10 @@ class OptimizedModel(Model):
             assumed=model.assumed,
             notes=model.notes,
         )
-        self.report = report
+        self.report, self.original = report, original
+
+    def _repr_html_(self) -> str:
+        return brief_html(repr(self), str(self.report), self.report.svg(self.path.name))
 
     def save(self, path: str | os.PathLike[str], data: str = "copy") -> None:
         """Write the model as an ``.onnx`` file.
@@ -310,7 +316,7 @@ class _Search:
             out_of_goals=ended == "goals",
         )
         made = _reread(self.best, self.best.source, defaults=False, same_bits=False)  # as `read_model` would
-        return OptimizedModel(made, report)
+        return OptimizedModel(made, report, self.original)
 
     def _forgets_kept(self) -> bool:
         """Forget values whose movement was not proved, as it may be beside others now; return whether there are any."""

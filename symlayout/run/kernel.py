@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from symlayout import facade
 from symlayout.errors import ArrayError, CompilerError, InconclusiveError
 from symlayout.maps.adjoint_map import Adjoint, check_numbers
 from symlayout.maps.composed_map import IndexMap
@@ -138,6 +139,9 @@ class Kernel:
     ) -> Kernel:
         """Return a kernel of another process; `ProcessorError` if this processor lacks its instructions."""
         return cls(t, dtype, storage, strict, threads, tune, choose(march))
+
+    def _repr_html_(self) -> str:
+        return facade.kernel_html(self)
 
     def __repr__(self) -> str:
         elements = self._storage if self._storage.halves else self._dtype

@@ -17,17 +17,30 @@ _NAMED = 4  # kinds of boxes that a summary names
 def folded(graph: BoxGraph, most: int) -> BoxGraph:
     """Return the graph with repeated parts once, and with at most *most* boxes.
 
-    A part repeats if the boxes after it have the same keys in the same order, and read the same boxes: of their own
-    part and of the part before, or one box that all parts read.  Each part reads the one before, and what follows reads
-    only the last part.  If more than *most* boxes are left, boxes that follow each other become one that counts them.
+    If more than *most* boxes are left by `fold`, boxes that follow each other become one that counts them.
 
     >>> boxes = tuple(GraphBox((name,), key=name) for name in "xababy")
     >>> small = folded(BoxGraph(boxes, tuple((k, k + 1) for k in range(5))), 9)
     >>> [box.lines[0] for box in small.boxes], small.edges, small.frames
     (['x', 'a', 'b', 'y'], ((0, 1), (1, 2), (2, 3)), (((1, 2), 2),))
     """
+    small, _ = fold(graph)
+    return small if len(small.boxes) <= most else _summed(small, most)
+
+
+def fold(graph: BoxGraph) -> tuple[BoxGraph, list[int]]:
+    """Return the graph with repeated parts once, and for each box of *graph* the one that is drawn for it.
+
+    A part repeats if the boxes after it have the same keys in the same order, and read the same boxes: of their own
+    part and of the part before, or one box that all parts read.  Each part reads the one before, and what follows reads
+    only the last part.
+
+    >>> boxes = tuple(GraphBox((name,), key=name) for name in "xababy")
+    >>> fold(BoxGraph(boxes, tuple((k, k + 1) for k in range(5))))[1]
+    [0, 1, 2, 1, 2, 3]
+    """
     repeats = _Repeats(graph)
-    place: list[int] = []  # for each box the one that is drawn for it, in the new numbers
+    place: list[int] = []
     kept: list[GraphBox] = []
     frames = []
     drawn_first: set[int] = set()
@@ -51,8 +64,7 @@ def folded(graph: BoxGraph, most: int) -> BoxGraph:
         a, b = place[source], place[target]
         if target in drawn_first and a < b:  # what a later part reads, the first part reads alike
             edges[a, b] = None
-    small = BoxGraph(tuple(kept), tuple(edges), tuple(frames))
-    return small if len(kept) <= most else _summed(small, most)
+    return BoxGraph(tuple(kept), tuple(edges), tuple(frames)), place
 
 
 class _Repeats:

@@ -82,6 +82,20 @@ class GraphBox:
         return wrapped(self.label, _LONGEST, 2)
 
 
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A rectangle around boxes that stand for several parts: its upper left corner, its size and what it says."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    text: str
+
+
 @dataclass(frozen=True, slots=True)
 class BoxGraph:
     """Boxes and edges.
@@ -145,11 +159,13 @@ class LayeredGraph:
     def _add_bends(self) -> None:
         """Add a place in each layer that an edge passes; edges from one box share them."""
         bends: dict[tuple[int, int], int] = {}
+        self._bends_of = defaultdict[int, list[int]](list)  # by box: the places that the edges from it pass
         for source, target in self._graph.edges:
             at = source
             for layer in range(self._layer[source] + 1, self._layer[target]):
                 if (source, layer) not in bends:
                     bends[source, layer] = len(self._layer)
+                    self._bends_of[source].append(len(self._layer))
                     self._layer.append(layer)
                 self._bends[target].append(bends[source, layer])
                 self._links[at, bends[source, layer]] = None
@@ -238,20 +254,18 @@ class LayeredGraph:
     def draw(self, canvas: Canvas, x: float, y: float) -> None:
         """Draw the graph with its upper left corner at (x, y)."""
         boxes = self._graph.boxes
-        for members, count in self._graph.frames:
-            self._draw_frames(canvas, x, y, members, count)
-        lanes: dict[int, dict[int, int]] = defaultdict(dict)  # by column: the lane of each place that is left
-        for a, b in self._links:
-            (x1, y1), (x2, y2) = self._out(a, x, y), (x + self._x[b], y + self._tops[self._layer[b]])
-            column = self._column[self._layer[a]]
-            if column == self._column[self._layer[b]]:
-                middle = (y1 + y2) / 2
-                path = f"M{x1:.1f} {y1:.1f}C{x1:.1f} {middle:.1f} {x2:.1f} {middle:.1f} {x2:.1f} {y2:.1f}"
+        for frame in self.frames():
+            canvas.rect(x + frame.x, y + frame.y, frame.width, frame.height, "line", radius=8)
+            canvas.text(x + frame.x + 2, y + frame.y - 3, frame.text, "strong", size=12)
+        for (_, b), way in self._ways().items():
+            (x1, y1), *corners, (x2, y2) = [(x + left, y + top) for left, top in way]
+            middle = (y1 + y2) / 2
+            path = f"M{x1:.1f} {y1:.1f}"
+            if corners:
+                _, (_, low), (rise, high), _ = corners
+                path += f"V{low:.1f}H{rise:.1f}V{high:.1f}H{x2:.1f}V{y2:.1f}"
             else:
-                lane = lanes[column].setdefault(a, len(lanes[column])) * _LANE
-                low = y + self._tops[self._layer[a]] + self._heights[self._layer[a]] + 8 + lane
-                rise, high = x + self._gutters[column] + lane, y2 - 10 - lane
-                path = f"M{x1:.1f} {y1:.1f}V{low:.1f}H{rise:.1f}V{high:.1f}H{x2:.1f}V{y2:.1f}"
+                path += f"C{x1:.1f} {middle:.1f} {x2:.1f} {middle:.1f} {x2:.1f} {y2:.1f}"
             if b >= len(boxes):  # the edge passes this layer
                 path += f"V{y + self._tops[self._layer[b]] + self._heights[self._layer[b]]:.1f}"
             canvas.path(path, "line")
@@ -260,26 +274,82 @@ class LayeredGraph:
         for place, box in enumerate(boxes):
             _draw_box(canvas, x + self._x[place], y + self._tops[self._layer[place]], box)
 
-    def _out(self, place: int, x: float, y: float) -> tuple[float, float]:
+    def _ways(self) -> dict[tuple[int, int], list[Point]]:
+        """Return the points of each link: two, or six with the corners of a way to the next column."""
+        found: dict[tuple[int, int], list[Point]] = {}
+        lanes: dict[int, dict[int, int]] = defaultdict(dict)  # by column: the lane of each place that is left
+        for a, b in self._links:
+            (x1, y1), (x2, y2) = self._out(a), (self._x[b], self._tops[self._layer[b]])
+            column = self._column[self._layer[a]]
+            between: list[Point] = []
+            if column != self._column[self._layer[b]]:
+                lane = lanes[column].setdefault(a, len(lanes[column])) * _LANE
+                low = self._tops[self._layer[a]] + self._heights[self._layer[a]] + 8 + lane
+                rise, high = self._gutters[column] + lane, y2 - 10 - lane
+                between = [(x1, low), (rise, low), (rise, high), (x2, high)]
+            found[a, b] = [(x1, y1), *between, (x2, y2)]
+        return found
+
+    def _out(self, place: int) -> Point:
         """Return where the edges of a place begin."""
         layer = self._layer[place]
         passes = place >= len(self._graph.boxes)
-        return x + self._x[place], y + self._tops[layer] + (self._heights[layer] if passes else self._size(place)[1])
+        return self._x[place], self._tops[layer] + (self._heights[layer] if passes else self._size(place)[1])
 
-    def _draw_frames(self, canvas: Canvas, x: float, y: float, members: Sequence[int], count: int) -> None:
-        """Draw a frame around the members in each column."""
-        top_layer = min(self._layer[p] for p in members)
-        passed = [q for p in members for q in self._bends[p] if self._layer[q] >= top_layer]
-        columns = sorted({self._column[self._layer[p]] for p in members})
-        for column in columns:
-            here = [p for p in (*members, *passed) if self._column[self._layer[p]] == column]
-            left = min(self._x[p] - self._size(p)[0] / 2 for p in here) - 8
-            right = max(self._x[p] + self._size(p)[0] / 2 for p in here) + 8
-            top = min(self._tops[self._layer[p]] for p in here) - 9
-            low = max(self._tops[self._layer[p]] + self._size(p)[1] for p in here) + 6
-            canvas.rect(x + left, y + top, right - left, low - top, "line", radius=8)
-            words = f"x {count}" if column == columns[0] else f"x {count}, continued"
-            canvas.text(x + left + 2, y + top - 3, words, "strong", size=12)
+    # ------------------------------------------------------------------ places
+
+    def places(self) -> list[Point]:
+        """Return the middle of the upper side of each box."""
+        return [(self._x[k], self._tops[self._layer[k]]) for k in range(len(self._graph.boxes))]
+
+    def routes(self) -> list[list[Point]]:
+        """Return the points of each edge of the graph, from the lower side of a box to the upper side of its reader."""
+        ways = self._ways()
+        passed: dict[tuple[int, int], int] = {}
+        for source, places in self._bends_of.items():
+            passed.update({(source, self._layer[p]): p for p in places})
+        found = []
+        for source, target in self._graph.edges:
+            at, points = source, [self._out(source)]
+            for layer in range(self._layer[source] + 1, self._layer[target] + 1):
+                to = passed[source, layer] if layer < self._layer[target] else target
+                points += ways[at, to][1:]
+                if to != target:
+                    points.append(self._out(to))
+                at = to
+            found.append(_without_idle_points(points))
+        return found
+
+    def frames(self) -> list[Frame]:
+        """Return the frames around the boxes that stand for several parts: one in each column that has such boxes."""
+        found = []
+        for members, count in self._graph.frames:
+            top_layer = min(self._layer[p] for p in members)
+            passed = [q for p in members for q in self._bends[p] if self._layer[q] >= top_layer]
+            columns = sorted({self._column[self._layer[p]] for p in members})
+            for column in columns:
+                here = [p for p in (*members, *passed) if self._column[self._layer[p]] == column]
+                left = min(self._x[p] - self._size(p)[0] / 2 for p in here) - 8
+                right = max(self._x[p] + self._size(p)[0] / 2 for p in here) + 8
+                top = min(self._tops[self._layer[p]] for p in here) - 9
+                low = max(self._tops[self._layer[p]] + self._size(p)[1] for p in here) + 6
+                words = f"x {count}" if column == columns[0] else f"x {count}, continued"
+                found.append(Frame(left, top, right - left, low - top, words))
+        return found
+
+
+def _without_idle_points(points: Sequence[Point]) -> list[Point]:
+    """Return a way without points that lie between their neighbours on a vertical or horizontal line.
+
+    >>> _without_idle_points([(0, 0), (0, 4), (0, 9), (5, 9)])
+    [(0, 0), (0, 9), (5, 9)]
+    """
+    kept: list[Point] = []
+    for point in points:
+        while len(kept) > 1 and any(abs(kept[-2][k] - point[k]) + abs(kept[-1][k] - point[k]) < 0.1 for k in (0, 1)):
+            kept.pop()
+        kept.append(point)
+    return kept
 
 
 def _draw_box(canvas: Canvas, middle: float, top: float, box: GraphBox) -> None:

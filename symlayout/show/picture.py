@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from symlayout.errors import SymlayoutError, shortened
+from symlayout.run.kernel import Kernel
 from symlayout.show import chain_diagram, map_panels, wording
+from symlayout.show.brief import brief_html
 from symlayout.show.cell_text import text
 from symlayout.show.read_numbers import Cells, cells
 from symlayout.show.small_sizes import illustrative_sizes, with_sizes
@@ -122,6 +124,13 @@ def of_tensor(t: Tensor) -> str | None:
         return picture(t).html
     except SymlayoutError:
         return None
+
+
+def of_kernel(kernel: Kernel) -> str:
+    """Return a kernel for a page: what it computes for which elements, its map, and a picture if it can be drawn."""
+    t = kernel.tensor
+    drawn = of_tensor(t) if isinstance(t, Tensor) else None
+    return brief_html(repr(kernel), str(kernel.index_map), drawn or "")
 
 
 def of_claim(

@@ -64,6 +64,9 @@ def assert_harmless(text: str) -> None:
         ["verify", "MODEL", "MODEL"],
         ["verify", "MODEL", "OTHER"],
         ["optimize", "MODEL", "-o", "OUT.onnx"],
+        ["infer", "MODEL", "--html", "OUT.html"],
+        ["verify", "MODEL", "OTHER", "--html", "OUT.html"],
+        ["optimize", "MODEL", "-o", "OUT.onnx", "--html", "OUT.html"],
         ["run", "MODEL", "-i", "x.npy", "-o", "y.npy", "--output", f"u{EVIL}"],
         ["bench", f"a{EVIL}"],
         [f"no{EVIL}"],
@@ -78,6 +81,8 @@ def test_no_command_prints_what_a_terminal_obeys(
     words = [files.get(word, word.replace("\0", "")) for word in words]
     done = symlayout(*words)
     assert_harmless(done.out + done.err)
+    if "--html" in words:
+        assert_harmless(Path("OUT.html").read_text(encoding="utf-8").partition('id="data">')[2].partition("<")[0])
     data = symlayout(*words, "--json").out
     assert_harmless(data)
     json.loads(data)

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 import symlayout as sl
-from symlayout.commands.output.model_outline import MOST_BOXES, outline, picture, text
+from symlayout.reports.model_outline import MOST_BOXES, outline, picture, text
 from tests.commands.outcome import MODELS, Command
 from tests.models.compare_shapes import FOLDER
 from tests.support.onnx_writer import model, node, tensor, value_info

@@ -36,7 +36,12 @@ _ATTRIBUTES = {
 _USUAL = ("1", "1x1", "1x1x1")  # strides, dilations and groups that are not worth a word
 
 
-def picture(model: Model, graph: BoxGraph, made_by: str = "") -> str:
+def picture_on_page(model: Model) -> str:
+    """Return the graph of a model as SVG in the colours of the page around it."""
+    return picture(model, outline(model), page=True)
+
+
+def picture(model: Model, graph: BoxGraph, made_by: str = "", *, page: bool = False) -> str:
     """Return the graph of a model as an SVG document."""
     layout = LayeredGraph(graph, columns=True)
     line = f"{len(model.nodes)} nodes in {len(graph.boxes)} boxes; round boxes move elements, the others compute"
@@ -45,7 +50,7 @@ def picture(model: Model, graph: BoxGraph, made_by: str = "") -> str:
     canvas.text(_MARGIN, 44, line, "mono", "soft")
     layout.draw(canvas, _MARGIN, _HEAD)
     width = max(layout.width, width_of(line) + 10) + 2 * _MARGIN
-    return canvas.document(width, layout.height + _HEAD + _MARGIN, model.path.name, line, made_by=made_by)
+    return canvas.document(width, layout.height + _HEAD + _MARGIN, model.path.name, line, page=page, made_by=made_by)
 
 
 def text(graph: BoxGraph) -> str:
@@ -75,11 +80,19 @@ def outline(model: Model, most: int = MOST_BOXES) -> BoxGraph:
     A connected part that only moves elements, of one value to another, is one box; so are elementwise operations that
     follow each other, and those that follow another operation stand in its box.  Repeated parts are drawn once.
     """
-    return folded(_Outline(model).graph(), most)
+    return folded(Outline(model).graph, most)
 
 
-class _Outline:
-    """The boxes of a model before parts are folded."""
+class Outline:
+    """The boxes of a model before parts are folded.
+
+    Attributes
+    ----------
+    graph : BoxGraph
+        The boxes in the order of the file; inputs stand first, or before the only box that reads them.
+    members : list of tuple of int
+        For each box the numbers of its nodes in the model; none for an input and an output.
+    """
 
     def __init__(self, model: Model) -> None:
         self.model = model
@@ -101,6 +114,8 @@ class _Outline:
         if model.format == "ONNX":
             opset = max((n.version for n in model.nodes if not n.domain), default=1)
             self.speller = Speller(opset)
+        self.members: list[tuple[int, ...]] = []
+        self.graph = self._graph()
 
     # ------------------------------------------------------------------ which nodes are drawn
 
@@ -230,15 +245,15 @@ class _Outline:
 
     # ------------------------------------------------------------------ boxes
 
-    def graph(self) -> BoxGraph:
-        """Return the boxes in the order of the file; inputs stand first, or before the only box that reads them."""
+    def _graph(self) -> BoxGraph:
         boxes: list[GraphBox] = []
         edges: dict[tuple[int, int], None] = {}
         place: dict[str, int] = {}
         inputs, outputs = self.model.inputs, self.model.outputs
 
-        def add(box: GraphBox, reads: Iterable[str]) -> None:
+        def add(box: GraphBox, reads: Iterable[str], members: Iterable[int] = ()) -> None:
             boxes.append(box)
+            self.members.append(tuple(members))
             edges.update({(place[n], len(boxes) - 1): None for n in reads})
 
         def add_end(kind: str, name: str, reads: Iterable[str] = ()) -> None:
@@ -266,7 +281,7 @@ class _Outline:
             for name in entries:
                 if name in inputs:
                     add_input(name)
-            add(self._box(last, entries), entries)
+            add(self._box(last, entries), entries, self.region[last])
             made = [n for n in self.model.nodes[last].outputs if n]
             place.update(dict.fromkeys(made, len(boxes) - 1))
             add_outputs(made)
