@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from symlayout.algebra.facts import Facts
-from symlayout.algebra.floor_normal_form import Coordinate, axis_digits, digit_name, extent_of
+from symlayout.algebra.floor_normal_form import axis_digits, digit_name
 from symlayout.algebra.polynomial import Extent, product
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.proof.cases.case_tree import Met, Tree
@@ -21,16 +21,20 @@ from symlayout.proof.cases.common_values import meetings, share_operations, way_
 from symlayout.proof.cases.compare_constants import near_elements
 from symlayout.proof.cases.compare_reads import ReadDecision
 from symlayout.proof.cases.constant_reads import ConstantReads
-from symlayout.proof.cases.read_element import OpenSign, SideRead, Stuck, case_that_applies
+from symlayout.proof.cases.read_element import OpenSign, SideRead, Stuck
 from symlayout.proof.cases.turned_signs import are_products_of_one_sign, differ_by_no_sign
 from symlayout.proof.classes import Pairs
 from symlayout.proof.congruence import (
+    RESHAPED,
     ROUNDED_CONSTANTS,
     Congruence,
     Pair,
     Way,
     any_order,
+    are_one_place,
     equal,
+    have_one_number,
+    in_batch_of,
     matching,
     may_turn,
     order_of,
@@ -208,7 +212,9 @@ class Decision(ReadDecision):
             if not equal(x, y, facts):
                 raise Stuck(f"{facts.spell(facts.reduce(x))} == {facts.spell(facts.reduce(y))} in {a.name}", (x, y))
         order = order_of(at[: a.batch], bt[: b.batch], facts)
-        why = None if order is None else self._lemma(a, b, order)
+        is_reshaped = order is None and have_one_number(a, b, at[: a.batch], bt[: b.batch], facts)
+        shape = RESHAPED if is_reshaped else order
+        why = None if shape is None else self._lemma(a, b, shape)
         if why is None:
             # Values that differ somewhere are seldom equal at one place of both: that is looked into once.  Values of
             # other extents are parts of each other.
@@ -218,7 +224,7 @@ class Decision(ReadDecision):
                 raise Stuck(f"{a.name} and {b.name} compute the same", (*at, *bt))
             why = self._compare_operands(a, b, at[: a.batch], bt[: b.batch], facts)
             self.congruence.uncertified.add("values are compared at some coordinates only")
-        if turns and not _are_one_place(why, places, facts):
+        if turns and not are_one_place(why, places, facts):
             raise Stuck(f"{a.name} and {b.name} are read at one place", (*at, *bt))
 
     def _lemma(self, a: Tensor, b: Tensor, order: tuple[int, ...]) -> Pair | None:
@@ -308,6 +314,34 @@ class Decision(ReadDecision):
                 raise
             return Pair(a, b, keeps, False)
         return self._compare_operands(a, b, digits, [digits[k] for k in order], facts)
+
+    def follows_reshaped(self, facts: Facts) -> Pair | None:
+        """Return why the first side is the second with its batch in another shape, row-major; None if it is not."""
+        a, b = self.sides
+        assert a.body is not None
+        for swapped in (False, True)[: 1 + (a.body.symmetric and len(a.inputs) == 2)]:
+            views = zip(a.inputs[::-1] if swapped else a.inputs, b.inputs, strict=True)
+            if all(self._is_reshaped(v, w, facts.fork()) for v, w in views):
+                return Pair(a, b, Way(tuple(range(a.inputs[0].rank - a.batch))), swapped, reshaped=True)
+        return None
+
+    def _is_reshaped(self, v: Tensor, w: Tensor, facts: Facts) -> bool:
+        """Return whether a view of the first side is a view of the second with its batch in another shape."""
+        a, b = self.sides
+        if v.rank - a.batch != w.rank - b.batch:
+            return False
+        try:
+            there = in_batch_of(w, b.batch, a)
+            known = len(facts.requirements)
+            facts.merge(there.facts)
+            views = Decision((v, there), v.dtype, self.setting, self.limit)
+            if len(facts.requirements) > known:
+                return False
+            if not views.are_one_expression(v, there):
+                views.decide(facts, None)
+        except (ShapeError, InconclusiveError):
+            return False
+        return True
 
     def follows_by_formula(self, facts: Facts, order: tuple[int, ...]) -> frozenset[str] | None:
         """Return the laws under which the sides have one formula: axis ``order[k]`` of the left is axis k of the right.
@@ -500,7 +534,7 @@ class Pending(Exception):
     """The decision needs to know first whether *a* equals *b* with its axes in this *order*.
 
     If *by_formula*, the axes are all axes, not those of the batch, and the functions of both need not be one.  Without
-    an order, both are movements.
+    an order, both are movements; with `RESHAPED`, the batch of *b* has the shape of that of *a*.
     """
 
     def __init__(
@@ -516,7 +550,7 @@ class Pending(Exception):
         few = None if order is None else known.goals_untold
         found = None
         for most in [goals] if few is None or few >= goals else [few, goals]:
-            if order is not None and known.differ(a, b, order):
+            if order not in (None, RESHAPED) and known.differ(a, b, order):
                 break
             if order is not None and self.by_formula:
                 known.formulas[a, b, order] = None  # for the formula itself, a part of what is compared
@@ -538,24 +572,12 @@ class Pending(Exception):
         try:
             if self.order is None:
                 return trial.decide(facts, None), facts.effort - start
+            if self.order == RESHAPED:
+                return trial.follows_reshaped(facts), facts.effort - start
             follows = trial.follows_by_formula if self.by_formula else trial.follows
             return follows(facts, self.order), facts.effort - start
         except (Stuck, OpenSign, InconclusiveError):
             return None, facts.effort - start
-
-
-def _are_one_place(why: Pair, places: tuple[Sequence[Extent], Sequence[Extent]], facts: Facts) -> bool:
-    """Return whether places in the boxes of two equivariant values are one, by the way in which these correspond."""
-    one, (box, other) = (why.b, places[::-1]) if why.way.back else (why.a, places)
-    extents = [facts.reduce(e) for e in one.extents[one.batch :]]
-    if why.way.places is None:
-        there = why.way.coordinates(box, extents)
-    else:
-        assert why.way.places.tensor.declared is not None
-        cases = why.way.places.tensor.declared.cases
-        given = [Coordinate(facts.reduce(e), facts) for e in box]
-        there = [extent_of(c) for c in cases[case_that_applies(cases, given, facts)].coords(*given)]
-    return len(there) == len(other) and all(equal(x, y, facts) for x, y in zip(there, other, strict=True))
 
 
 def _has_finite_factors(t: Tensor) -> bool:

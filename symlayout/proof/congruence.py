@@ -14,7 +14,9 @@ from symlayout.algebra.floor_normal_form import Coordinate, axis_digits, extent_
 from symlayout.algebra.polynomial import Extent, names_of, product, terms_of
 from symlayout.budgets import limits
 from symlayout.errors import SymlayoutError
+from symlayout.ops.reshape import reshape
 from symlayout.proof.bijections import Bijection, bijections
+from symlayout.proof.cases.read_element import case_that_applies
 from symlayout.proof.cases.sampled_values import SampledValues
 from symlayout.proof.classes import Classes, Order
 from symlayout.proof.forms.special_values import Formula, parts_at
@@ -22,6 +24,8 @@ from symlayout.proof.laws import REASSOCIATE
 from symlayout.tensors.chain import Tensor
 
 ROUNDED_CONSTANTS = "constants are rounded"  # among what has no pair
+RESHAPED: Order = (-1,)
+"""In the place of an order: the batch of the one value is that of the other one in another shape, row-major."""
 _DEEPEST = 4  # functions, one after the other, through which the direction of a view is followed
 _MOST_AXES = 4  # boxes with more axes are compared in one order only
 
@@ -66,7 +70,7 @@ class Congruence:
     wanted : set of str
         Laws that would have helped but are not granted.
     known : dict
-        The reason why a pair is equal, or None, by the pair and the order of the axes.
+        The reason why a pair is equal, or None, by the pair and the order of the axes, or `RESHAPED`.
     formulas : dict
         The laws under which the formulas of a pair are equal, or None, by the pair and the order of the axes.
     parts : dict
@@ -264,6 +268,39 @@ def _groups(box: Sequence[Extent], other: Sequence[Extent], facts: Facts) -> tup
         found.append((start, stop))
         start = stop
     return tuple(found) if start == len(box) else None
+
+
+def have_one_number(a: Tensor, b: Tensor, at: Sequence[Extent], bt: Sequence[Extent], facts: Facts) -> bool:
+    """Return whether two coordinates have one row-major number in the batches of *a* and *b*, which have one size."""
+    boxes = [[facts.reduce(e) for e in t.extents[: t.batch]] for t in (a, b)]
+    sizes = [product(box) for box in boxes]
+    return equal(sizes[0], sizes[1], facts) and equal(_number(at, boxes[0]), _number(bt, boxes[1]), facts)
+
+
+def _number(at: Sequence[Extent], extents: Sequence[Extent]) -> Extent:
+    value: Extent = 0
+    for c, e in zip(at, extents, strict=True):
+        value = value * e + c
+    return value
+
+
+def are_one_place(why: Pair, places: tuple[Sequence[Extent], Sequence[Extent]], facts: Facts) -> bool:
+    """Return whether places in the boxes of two equivariant values are one, by the way in which these correspond."""
+    one, (box, other) = (why.b, places[::-1]) if why.way.back else (why.a, places)
+    extents = [facts.reduce(e) for e in one.extents[one.batch :]]
+    if why.way.places is None:
+        there = why.way.coordinates(box, extents)
+    else:
+        assert why.way.places.tensor.declared is not None
+        cases = why.way.places.tensor.declared.cases
+        given = [Coordinate(facts.reduce(e), facts) for e in box]
+        there = [extent_of(c) for c in cases[case_that_applies(cases, given, facts)].coords(*given)]
+    return len(there) == len(other) and all(equal(x, y, facts) for x, y in zip(there, other, strict=True))
+
+
+def in_batch_of(t: Tensor, batch: int, like: Tensor) -> Tensor:
+    """Return *t*, whose first *batch* axes are those of a batch, with these in the shape of the batch of *like*."""
+    return reshape(t, (*like.shape[: like.batch], *t.shape[batch:]))
 
 
 def order_of(at: Sequence[Extent], bt: Sequence[Extent], facts: Facts) -> tuple[int, ...] | None:

@@ -32,7 +32,7 @@ from symlayout.proof.certificate.computed_claims import (
 from symlayout.proof.certificate.formula_terms import Term, bits_of, term_of
 from symlayout.proof.certificate.write import certify
 from symlayout.proof.classes import are_one_expression
-from symlayout.proof.congruence import ROUNDED_CONSTANTS, Congruence, Pair, Way
+from symlayout.proof.congruence import RESHAPED, ROUNDED_CONSTANTS, Congruence, Pair, Way
 from symlayout.proof.decide_equal import attempt
 from symlayout.proof.rewritings import FORMS, OUTERMOST, Form, RewrittenSides, rewritten
 from symlayout.tensors.chain import Tensor
@@ -102,7 +102,7 @@ def certify_computed(sides: RewrittenSides, facts: Facts, known: Congruence, *, 
         writer.round_constants()
     for (_, _, order), why in known.known.items():
         if why is not None and writer.is_new(why):
-            writer.add(why, order)
+            writer.add(why, tuple(range(why.a.batch)) if order == RESHAPED else order)
     return writer.end()
 
 

@@ -21,7 +21,7 @@ from symlayout.proof.certificate.checker.elements import refusal_of_rounded
 from symlayout.proof.certificate.checker.pairs import ROUNDED
 from symlayout.proof.certificate.checker.schema import sealed
 from symlayout.proof.certificate.claim import constant_name
-from symlayout.proof.congruence import Pair, Way, any_order, may_turn
+from symlayout.proof.congruence import Pair, Way, any_order, in_batch_of, may_turn
 from symlayout.proof.decide_equal import dtype_of
 from symlayout.proof.laws import REASSOCIATE
 from symlayout.proof.pull_functions import moved
@@ -77,11 +77,11 @@ class ComputedClaims:
         """Let pair *number* stand for both of its values, of which one stands for nothing yet."""
         a, b = why.a, why.b
         if self.has(a):
-            self._stand(b, _reshaped(self._stand_ins[id(a)], a.batch, b))
+            self._stand(b, in_batch_of(self._stand_ins[id(a)], a.batch, b))
             return
         if not self.has(b):
             self._stand(b, _opaque(b, f"{VALUE}{number}"))
-        self._stand(a, _reshaped(self._stand_ins[id(b)], b.batch, a))
+        self._stand(a, in_batch_of(self._stand_ins[id(b)], b.batch, a))
 
     def add_rounded(self, a: Tensor, b: Tensor) -> str:
         """Let a constant stand for another one that is rounded in another way; return why not, or an empty text."""
@@ -109,7 +109,7 @@ class ComputedClaims:
         a, b = why.a, why.b
         for v, w in zip(a.inputs[::-1] if why.swapped else a.inputs, b.inputs, strict=True):
             if why.reshaped:
-                yield self.movement(v, _reshaped(w, b.batch, a))
+                yield self.movement(v, in_batch_of(w, b.batch, a))
                 continue
             turned = _permuted(w, (*_inverse(order), *range(a.batch, w.rank)))
             if why.way.back:
@@ -322,11 +322,6 @@ def _undone(places: Bijection, t: Tensor, batch: int) -> Tensor:
     last = _permuted(t, (*range(batch, t.rank), *range(batch)))
     found = moved(places.inverse, {leaf.key: last}, leaf.rank)
     return _permuted(found, (*range(found.rank - batch, found.rank), *range(found.rank - batch)))
-
-
-def _reshaped(t: Tensor, batch: int, like: Tensor) -> Tensor:
-    """Return *t*, whose first *batch* axes are those of a batch, with these in the shape of the batch of *like*."""
-    return reshape(t, (*like.shape[: like.batch], *t.shape[batch:]))
 
 
 def _permuted(t: Tensor, order: Sequence[int]) -> Tensor:

@@ -127,3 +127,32 @@ def test_a_batch_may_be_empty_or_have_one_row(shape: str) -> None:
     x = sl.tensor(shape, "float32", name="x")
     left, right = sl.transpose(op("Relu", sl.reshape(x, x.shape[::-1]))), op("Relu", x)
     assert sl.check(sl.prove_equal(left, right).certificate, before=left, after=right)
+
+
+def twisted(h: Tensor, last: str = "Erf") -> Tensor:
+    """Return functions of single elements, deep and reading each value twice."""
+    for name in ("Sigmoid", "Tanh", "Relu", last):
+        h = op("Mul", h, op("Add", op(name, h), h))
+    return h
+
+
+@pytest.mark.parametrize("sizes", [(2, 12, 16), (N, S, K)])
+def test_deep_functions_of_rows_are_compared_once_for_each_value(sizes: tuple[Any, ...]) -> None:
+    n, s, k = sizes
+    x, w = sl.tensor(sizes, "float32", "x"), sl.tensor((k, 8), "float32", "w")
+    given = op("MatMul", x, w)
+    left = op("MatMul", twisted(given), sl.transpose(w))
+    rows = sl.reshape(given, (n * s, 8))
+    right = sl.reshape(op("MatMul", twisted(rows), sl.transpose(w)), sizes)
+    proof = sl.prove_equal(left, right)
+    assert proof.verdict is sl.Verdict.PROVED
+    assert sl.check(proof.certificate, before=left, after=right)
+    other = sl.reshape(op("MatMul", twisted(rows, "Softsign"), sl.transpose(w)), sizes)
+    assert sl.prove_equal(left, other).verdict is sl.Verdict.REFUTED
+
+
+def test_rows_in_another_order_are_no_pair() -> None:
+    x = sl.tensor((4, 4, 3), "float32", "x")
+    left = sl.reshape(twisted(x), (16, 3))
+    right = twisted(sl.reshape(sl.transpose(x, (1, 0, 2)), (16, 3)))
+    assert sl.prove_equal(left, right).verdict is sl.Verdict.REFUTED
