@@ -88,6 +88,8 @@ def _frozen(part: Any) -> Hashable:
         raise _NoKeyError
     if isinstance(part, list | tuple):
         return type(part), tuple(map(_frozen, part))
+    if isinstance(part, slice):  # slices have no hash before Python 3.12
+        return slice, tuple(map(_frozen, (part.start, part.stop, part.step)))
     if isinstance(part, Mapping):
         return type(part), tuple((name, _frozen(p)) for name, p in part.items())
     try:

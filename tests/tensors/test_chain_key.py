@@ -74,3 +74,13 @@ def test_dims_of_attributes_and_within_floors_are_mentioned() -> None:
     halves = x[:, ::2]
     assert dims_of(halves) == {"N", "C"}
     assert dims_of(halves[0]) == {"C"}
+
+
+def test_slices_have_keys_by_their_bounds() -> None:
+    x, y = sl.tensor("N, C", name="x"), sl.tensor("N, C", name="y")
+    n, _ = x.shape
+    cut = [(slice(1, None), slice(None)), (slice(1, None), slice(None, None, 2)), (slice(n, None), slice(None))]
+    keys = [[chain_key(t, t[key]) for key in cut] for t in (x, y)]
+    assert None not in keys[0]
+    assert keys[0] == keys[1]
+    assert len(set(keys[0])) == 3
