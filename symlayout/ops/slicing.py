@@ -158,13 +158,24 @@ def _clamped_range(x: Operand, item: slice, n: Extent, axis: int, rises: bool, b
     """
     first = 0 if rises else n - 1
     if item.start is not None:
-        first = x.counted(x.extent(item.start, f"bound of axis {axis}"), n)
+        first = _counted(x, item.start, n, axis, rises)
         first = x.maximum(first, 0) if rises else x.minimum(x.maximum(first, before), n - 1)
     last = n if rises else -1
     if item.stop is not None:
-        last = x.counted(x.extent(item.stop, f"bound of axis {axis}"), n)
+        last = _counted(x, item.stop, n, axis, rises)
         last = x.minimum(last, n) if rises else x.maximum(last, -1)
     return first, x.maximum(last - first if rises else first - last, 0)
+
+
+def _counted(x: Operand, given: Any, n: Extent, axis: int, rises: bool) -> Extent:
+    """Return a bound, counted from the end where it is negative; it is clamped after that.
+
+    ``n - c`` is negative for ``n < c`` only.  Counted from the end it is ``2*n - c``, which clamps to 0 just as
+    ``n - c`` does if ``c <= 2``.
+    """
+    bound = x.extent(given, f"bound of axis {axis}")
+    short = n - bound
+    return bound if rises and isinstance(short, int) and 0 <= short <= 2 else x.counted(bound, n)
 
 
 def _clamped_span(x: Operand, first: Extent, last: Extent, n: Extent, rises: bool) -> Extent:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -125,8 +126,11 @@ def exact_steps(requires: Iterable[Any]) -> dict[Any, Any]:
 
 def typical(size: Any) -> int:
     """Return a size with 16 for each dim."""
-    if isinstance(size, int):
-        return size
+    return size if isinstance(size, int) else _typical(size)
+
+
+@functools.lru_cache(maxsize=4096)
+def _typical(size: Any) -> int:
     return max(int(size.subs(dict.fromkeys(size.free_symbols, _TYPICAL))), 0)
 
 

@@ -35,6 +35,7 @@ from symlayout.optimize_models.onnx_graph import EditedGraph
 from symlayout.optimize_models.optimize_report import Change, OptimizeReport
 from symlayout.optimize_models.products.split_products import split_products
 from symlayout.optimize_models.rewritten import Rewritten
+from symlayout.optimize_models.spellings.computed_bounds import places_of
 from symlayout.optimize_models.spellings.spell_movement import Speller
 from symlayout.proof.laws import check_laws
 from symlayout.proof.prove import prove_equal
@@ -256,7 +257,7 @@ class _Search:
         self.refused: set[tuple[str, ...]] = set()
         self.kept: set[str] = set()  # values whose rewrite made the result UNKNOWN
         self.found: Found = {}
-        self.speller = Speller(EditedGraph(original.source).opset)
+        self.speller = Speller(EditedGraph(original.source).opset, places_of(original.inputs))
         self.used: set[str] = set()
         self.idle: dict[str | Crossing, tuple[Model, set[str]]] = {}  # where a rule did nothing
         self.sums: dict[str, None] = {}  # that stay because their law is not granted

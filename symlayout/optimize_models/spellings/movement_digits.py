@@ -27,6 +27,7 @@ from symlayout.tensors.chain import Tensor
 
 _MAX_ELEMENTS = 1 << 22  # of an example
 _FACTORS = (2, 3, 5, 7, 11, 13)  # of the dims of an example; they tell dims apart
+_LARGE_FACTORS = (11, 13, 17, 19, 23, 29)  # where parts are cut off that small sizes do not have
 _TRIES = 24  # ways to give these factors to dims
 _MAX_FAILURES = 6  # of these for which an operation cannot be applied, though the requirements are met
 _CHOICES = 256  # of sizes where these do not do
@@ -149,8 +150,9 @@ def _bound(t: Tensor) -> Iterator[Tensor]:
     first: list[int] | None = None
     taken: dict[str, int] = {}
     sizes, failures = _Sizes(t), 0
-    for modulus in _moduli(t):
-        for factors in itertools.islice(itertools.permutations(_FACTORS[: max(len(names), 2)], len(names)), _TRIES):
+    moduli = _moduli(t)
+    for numbers, modulus in (*((_FACTORS, modulus) for modulus in moduli), (_LARGE_FACTORS, moduli[0])):
+        for factors in itertools.islice(itertools.permutations(numbers[: max(len(names), 2)], len(names)), _TRIES):
             values = dict(zip(names, factors, strict=True))
             found = _smallest(sizes, values, modulus, taken, first)
             if found is None or (first is not None and any(a == b for a, b in zip(found, first, strict=True))):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from symlayout.ops.reshape import reshape
 from symlayout.ops.tile import tile
 from symlayout.ops.transpose import transpose
 from symlayout.optimize_models.onnx_graph import EditedGraph
+from symlayout.optimize_models.spellings.computed_bounds import Places, emit_bounds, node_count_of
 from symlayout.optimize_models.spellings.movement_digits import is_number
 from symlayout.optimize_models.spellings.reshape_steps import (
     COMPUTED,
@@ -53,11 +54,31 @@ class Step:
         Its attributes, and the inputs that are constants, by their names.
     shape : tuple
         The extents of the result.
+    places : mapping
+        Where the dims are that bounds are computed with.
     """
 
     op: str
     attributes: tuple[tuple[str, Any], ...]
     shape: Shape
+    places: Places = field(default_factory=dict, compare=False)
+
+    @property
+    def is_computed_slice(self) -> bool:
+        """Whether this is a Slice with a bound that is no constant."""
+        return self.op == "Slice" and not all(is_number(e) for e in self._bounds())
+
+    def _bounds(self) -> list[Any]:
+        given = dict(self.attributes)
+        return [*given["starts"], *given["ends"]]
+
+    def nodes_of_bounds(self, opset: int) -> int:
+        """Return how many nodes compute the bounds of a Slice."""
+        given, count = dict(self.attributes), 0
+        for bounds in (given["starts"], given["ends"]):
+            if not all(map(is_number, bounds)):
+                count += sum(node_count_of(e, self.places, opset) or 0 for e in bounds) + (len(bounds) > 1)
+        return count
 
     def apply(self, x: Tensor) -> Tensor:
         """Return the step on a tensor."""
@@ -107,8 +128,11 @@ class Step:
         nodes: list[NodeProto] = []
         names = [source]
         for name, numbers in inputs.items():
-            made, extra = graph.constant(np.array(numbers, np.int64), f"{target}_{name}")
-            nodes += extra
+            if all(map(is_number, numbers)) if self.op == "Slice" else True:
+                made, extra = graph.constant(np.array(numbers, np.int64), f"{target}_{name}")
+                nodes += extra
+            else:
+                made = emit_bounds(graph, numbers, self.places, f"{target}_{name}", nodes)
             names.append(made)
         if self.op == "Resize":
             scales, nodes = graph.constant(np.array(attributes.pop("scales"), np.float32), f"{target}_scales")

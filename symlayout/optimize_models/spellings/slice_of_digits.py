@@ -7,14 +7,20 @@ from dataclasses import replace
 from math import prod
 from typing import Any
 
+from symlayout.optimize_models.spellings.computed_bounds import Bounds
 from symlayout.optimize_models.spellings.movement_digits import Digits
 from symlayout.optimize_models.spellings.movement_steps import END, Step
 from symlayout.optimize_models.spellings.reshape_steps import Shape
 
 
-def slice_of_digits(start: Shape, digits: Digits) -> tuple[list[Step], Shape, Digits] | None:
-    """Return a slice of what is read, and the digits over it; None if that is no slice."""
-    bounds: list[tuple[int, int, int, int]] = []  # axis, start, end, step
+def slice_of_digits(
+    start: Shape, digits: Digits, computed: Bounds | None = None
+) -> tuple[list[Step], Shape, Digits] | None:
+    """Return a slice of what is read, and the digits over it; None if that is no slice.
+
+    Bounds that no constants are for all sizes are *computed*.
+    """
+    bounds: list[tuple[int, Any, Any, int]] = []  # axis, start, end, step
     shape = list(start)
     sizes = [list(s) for s in digits.starts]
     steps: dict[int, int] = {}
@@ -34,6 +40,9 @@ def slice_of_digits(start: Shape, digits: Digits) -> tuple[list[Step], Shape, Di
         firsts = [corner[axis] for corner in digits.corners]
         if unit != 1 or extent != start[axis]:
             bound = _bounds(firsts, unit, counts, [s[axis] for s in sizes])
+            if unit == 1 and computed is not None and (bound is None or _names(extent) > _names(start[axis])):
+                whole = [s[axis] for s in sizes], start[axis]
+                bound = _computed(computed, axis, firsts, whole, extent) or bound
             if bound is None:
                 return None
             bounds.append((axis, *bound, unit))
@@ -69,6 +78,30 @@ def _bounds(firsts: Sequence[int], unit: int, counts: Sequence[int], sizes: Sequ
     else:
         stop = _constant([p - unit + (1 if unit > 0 else -1) for p in past], sizes)
     return None if begin is None or stop is None else (begin, stop)
+
+
+def _computed(
+    computed: Bounds, axis: int, firsts: Sequence[int], whole: tuple[Sequence[int], Any], extent: Any
+) -> tuple[Any, Any] | None:
+    """Return the start and the end of a slice, at least one of which nodes compute; None if none can.
+
+    *whole* is the extent that is cut: in each example, and as an expression, to which an end clamps anyway.
+    """
+    begin: Any = _constant(firsts, whole[0])
+    if begin is None or begin < 0:
+        begin = computed.computed(computed.start(axis))
+    if begin is None:
+        return None
+    past = begin + extent
+    if type(past).__name__ == "Min":
+        past = past.func(*(e for e in past.args if e != whole[1]))
+    stop = computed.computed(past)
+    return None if stop is None else (begin, stop)
+
+
+def _names(extent: Any) -> set[Any]:
+    """Return the dims of an extent."""
+    return set(getattr(extent, "free_symbols", ()))
 
 
 def _constant(places: Sequence[int], sizes: Sequence[int]) -> int | None:

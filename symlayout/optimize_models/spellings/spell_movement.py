@@ -14,9 +14,11 @@ import numpy as np
 
 from symlayout.algebra.facts import Facts
 from symlayout.errors import SymlayoutError
+from symlayout.language.sympy_bridge import to_extent
 from symlayout.ops.reshape import reshape
 from symlayout.optimize_models.movement_cost import Cost, expanded
 from symlayout.optimize_models.onnx_graph import EditedGraph
+from symlayout.optimize_models.spellings.computed_bounds import Bounds, Places
 from symlayout.optimize_models.spellings.movement_digits import examples
 from symlayout.optimize_models.spellings.movement_steps import IN_PLACE, Step
 from symlayout.optimize_models.spellings.reshape_steps import Shape, node_count, target_shape
@@ -84,10 +86,12 @@ class Speller:
     ----------
     opset : int
         The version of ONNX's operations.
+    places : mapping
+        The dims that a model's inputs have as extents: an input, and the axis.  Nodes compute bounds of slices by them.
     """
 
-    def __init__(self, opset: int) -> None:
-        self._opset = opset
+    def __init__(self, opset: int, places: Places | None = None) -> None:
+        self._opset, self._places = opset, places or {}
         self._known: dict[Hashable, Spelling | None] = {}
         self._leaves: dict[Hashable, tuple[Facts, Tensor]] = {}  # the facts are kept, since the key has their id
 
@@ -126,14 +130,15 @@ class Speller:
         if not found:
             return None
         width = 4 if source.dtype is None else source.dtype.itemsize
+        bounds = Bounds(moved, self._places, self._opset) if self._places else None
         steps = (
-            s
-            for s in candidates_of(tuple(leaf.shape), tuple(wanted.shape), found, self._opset)
+            [self._placed(step) for step in s]
+            for s in candidates_of(tuple(leaf.shape), tuple(wanted.shape), found, self._opset, bounds)
             if s is not None and self._runs(s, source.dtype)
         )
         candidates = [
             s
-            for s in (_spelling(tuple(leaf.shape), width, each) for each in steps)
+            for s in (_spelling(tuple(leaf.shape), width, each, self._opset) for each in steps)
             if is_below(s.cost, below, wanted) and s.key() < below.key() and _is_simpler(s.key(), below.key())
         ]
         for candidate in sorted(candidates, key=Spelling.key)[:_MAX_PROOFS]:
@@ -141,6 +146,10 @@ class Speller:
             if proof is not None:
                 return replace(candidate, proofs=(proof,))
         return None
+
+    def _placed(self, step: Step) -> Step:
+        """Return a step that knows where the dims are that it computes with."""
+        return replace(step, places=self._places) if step.is_computed_slice else step
 
     def _runs(self, steps: Iterable[Step], dtype: np.dtype[Any] | None) -> bool:
         """Return whether the operations take elements of this type, in the opset at hand."""
@@ -159,7 +168,7 @@ class Speller:
                 t = step.apply(t)
             except SymlayoutError:  # the candidate is not valid for these shapes
                 return None
-            if tuple(t.shape) != step.shape:
+            if tuple(t.shape) != step.shape and not (step.is_computed_slice and have_one_shape(t, step.shape)):
                 return None
             if step.op == "Reshape" and not accepts(before, step.shape, wanted.facts):
                 return None
@@ -176,10 +185,21 @@ def accepts(x: Tensor, shape: Shape, given: Facts) -> bool:
     return -1 not in wanted or implies(given, reshape(x, wanted).facts)
 
 
-def _spelling(start: Shape, width: int, steps: Sequence[Step]) -> Spelling:
+def have_one_shape(t: Tensor, shape: Shape) -> bool:
+    """Return whether *t* is proved to have a shape, in whatever form its extents are written."""
+    facts = t.facts.fork()
+    ends = [to_extent(e, facts) for e in shape]
+    return len(ends) == t.rank and all(
+        facts.vanishes(facts.reduce(a - b)) for a, b in zip(t.extents, ends, strict=True)
+    )
+
+
+def _spelling(start: Shape, width: int, steps: Sequence[Step], opset: int) -> Spelling:
     shapes = [start, *(step.shape for step in steps)]
     nodes = sum(node_count((step.op, step.shape), shape, start) for step, shape in zip(steps, shapes, strict=False))
     for step, shape in zip(steps, shapes, strict=False):
+        if step.is_computed_slice:
+            nodes += step.nodes_of_bounds(opset)
         if step.op == WINDOWS:
             slices = dict(step.attributes)["slices"]
             nodes += 1 + (len(slices) if tiled(shape, slices) is None else 1)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from math import prod
 from typing import Any
 
+from symlayout.optimize_models.spellings.computed_bounds import Bounds
 from symlayout.optimize_models.spellings.gather_by_table import gather
 from symlayout.optimize_models.spellings.movement_digits import Digits, Example, digits_of, is_number
 from symlayout.optimize_models.spellings.movement_steps import END, INPUTS, Step, steps_of
@@ -30,7 +31,9 @@ _BLOCK_OPS = (  # operation, mode, axes before and after in digits: blocks are a
 )
 
 
-def candidates_of(start: Shape, end: Shape, found: Sequence[Example], opset: int) -> Candidates:
+def candidates_of(
+    start: Shape, end: Shape, found: Sequence[Example], opset: int, bounds: Bounds | None = None
+) -> Candidates:
     """Yield operations that may move a value of one shape to another, simpler ones first; None stands for no spelling.
 
     Parameters
@@ -41,19 +44,23 @@ def candidates_of(start: Shape, end: Shape, found: Sequence[Example], opset: int
         What the value reads, at small sizes.
     opset : int
         The version of ONNX's operations.
+    bounds : Bounds, optional
+        What computes bounds of slices that no constants are.
     """
     if all(x.is_identity for x in found):
         yield [] if start == end else _only(("Reshape", end), start)
     digits = digits_of(found, start, end)
     if digits is not None:
         for known in (None, start):
-            yield from _of_digits(start, end, digits, known, opset)
+            yield from _of_digits(start, end, digits, known, opset, bounds)
     else:  # a table says nothing of other sizes, and takes long to prove
         yield gather(start, end, found)
 
 
-def _of_digits(start: Shape, end: Shape, digits: Digits, known: Shape | None, opset: int) -> Candidates:
-    cut = slice_of_digits(start, digits)
+def _of_digits(
+    start: Shape, end: Shape, digits: Digits, known: Shape | None, opset: int, bounds: Bounds | None
+) -> Candidates:
+    cut = slice_of_digits(start, digits, bounds)
     yield from _in_pieces(start, end, digits, known, opset)
     yield from _in_turned_digits(start, end, digits, known, opset)
     if cut is None:
