@@ -8,26 +8,21 @@ Two graphs of one bucket are a claim that is likely to be true, two of different
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 
 import numpy as np
-from onnx import ModelProto, NodeProto, TensorProto, helper
+from onnx import ModelProto, TensorProto, helper
 
 from tests.attack.bases import constant
 from tests.attack.claims import Answers, paired
 from tests.attack.judge import Pair, Side, points_of
 from tests.attack.runner import main_of
 from tests.attack.spellings import MOST, node
+from tests.attack.steps.computed_shapes import COMPUTED, Made, Step
 from tests.attack.tally import Tally
 
 GRAPHS = 60  # of one case
 PAIRS = 100  # of one case that agree, and as many that differ as do
 VERSIONS = (13, 15, 18, 20, 22)
-
-Made = tuple[list[NodeProto], list[TensorProto], int]
-"""Nodes, constants, and the rank of the result."""
-Step = Callable[[str, str, int, int, random.Random], Made | None]
-"""From the names of operand and result, the operand's rank, and the version."""
 
 
 def _elementwise(x: str, y: str, rank: int, version: int, rnd: random.Random) -> Made:
@@ -153,9 +148,8 @@ def graph(rank: int, words: list[Step], version: int, rnd: random.Random) -> Mod
         nodes.append(node(rnd.choice(("Add", "Mul", "Max", "Sub")), rnd.sample(["x", "z"], 2), "v"))
         at = "v"
     for k in range(rnd.randint(1, 3)):
-        made = None
-        while made is None:
-            made = rnd.choice(words)(at, f"v{k}", left, version, rnd)
+        tried = (word(at, f"v{k}", left, version, rnd) for word in rnd.sample(words, len(words)))
+        made = next(filter(None, tried), None) or _elementwise(at, f"v{k}", left, version, rnd)
         nodes += made[0]
         held += made[1]
         at, left = f"v{k}", made[2]
@@ -169,7 +163,8 @@ def attack(seed: int, tally: Tally) -> None:
     """Make graphs, put them into buckets, and judge what is said of pairs inside buckets and across them."""
     rnd = random.Random(seed)
     rank, version = rnd.randint(1, 3), rnd.choice(VERSIONS)
-    words = [*rnd.sample(STEPS, 2), _elementwise]
+    plain = rnd.random() < 0.5
+    words = [*rnd.sample(STEPS, 1 + plain), *([_elementwise] if plain else rnd.sample(COMPUTED, 2))]
     sides = [Side(graph(rank, words, version, rnd)) for _ in range(GRAPHS)]
     base = {"N": 2, "M": 3, "K": 4}
     points = points_of(sides, base, {}, rnd)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from onnx import ModelProto
+from onnx import ModelProto, helper
 
 from tests.attack import judge, runner
 from tests.attack.domains.exceptions import EXCEPTIONS, exceptions
@@ -309,6 +309,21 @@ def test_the_reference_evaluator_judges_in_the_domain_what_onnxruntime_is_excuse
     assert outcome_of_a_proof(Told([LACKS], [ONE]), Told([LACKS], [TWO])) == "wrong"
     assert outcome_of_a_proof(Told([LACKS], [ONE]), Told([LACKS], [ONE])) == ""
     assert outcome_of_a_proof(Told([LACKS], [ONE]), Told([LACKS], [TWO]), [False]) == "not judged"
+
+
+@pytest.mark.parametrize(("steps", "outcome"), [(0, "disputed"), (1, "wrong")])
+def test_last_states_of_a_layer_without_steps_are_memory_as_it_was(
+    steps: int, outcome: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(judge, "apart_from_itself", lambda *_: False)
+    layer = helper.make_node("LSTM", ["x", "w", "r"], ["", "", "y"], hidden_size=3)
+    proto = helper.make_model(helper.make_graph([layer], "g", [], []))
+    told = [Side(proto), Side(proto)]
+    for side, number in zip(told, (ONE, TWO), strict=True):
+        monkeypatch.setattr(side, "by_reference", lambda _, number=number: number)
+    point = Point({"N": steps}, {"x": np.zeros((steps, 2, 3), np.float32)})
+    found = judge._second(Pair("LSTM", "kind", told[0], told[1]), point, False, "onnxruntime: differ", ONE, TWO)
+    assert found[0] == outcome
 
 
 # ---------------------------------------------------------------------- a process that ends

@@ -1,0 +1,1 @@
+"""Steps of random graphs: what one appends to a value."""
