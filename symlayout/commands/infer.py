@@ -4,9 +4,8 @@ for example:
   symlayout infer "N,C,2*h,2*w" "onnx:SpaceToDepth(blocksize=2)" "transpose(0,2,3,1)"
   symlayout infer "1..8, 3, ?, 224" "[:, ::-1]" --json
   symlayout infer "N,H,W,C" "space_to_batch([2,2], [[1,1],[1,1]])" --solve "8,5,?,3"
-  symlayout infer model.xml
+  symlayout infer model.xml --html model.html
   symlayout infer model.onnx --all --write with_shapes.onnx
-  symlayout infer model.onnx --html model.html
 """
 
 from __future__ import annotations
@@ -92,7 +91,7 @@ def _of_model(arguments: argparse.Namespace) -> Report:
     if arguments.write:
         count = write_shapes(model, arguments.write, arguments.data)
         text += f"\nwrote     {count} shapes to {one_line(str(arguments.write), 4096)}"
-    text += write_html(model, arguments, "\npage      ")
+    text += write_html(model, arguments.html, arguments.made_by, "\npage      ")
     first = next(iter(model.outputs.values()))
     bounds = first.bounds()
     found = {

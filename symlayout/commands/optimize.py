@@ -77,7 +77,7 @@ def run(arguments: argparse.Namespace) -> Report:
         drawn = optimized.report.svg(Path(arguments.model).name, made_by=_command(arguments))
         write_file(arguments.svg, drawn.encode("utf-8"))
         text += f"\nwrote {one_line(str(arguments.svg), 4096)}"
-    text += write_html(optimized, arguments)
+    text += write_html(optimized, arguments.html, arguments.made_by)
     if arguments.certificates:
         data = json.dumps(optimized.report.to_json(certificates=True), indent=1)
         write_file(arguments.certificates, data.encode("utf-8"))

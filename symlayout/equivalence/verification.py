@@ -92,10 +92,15 @@ class ModelWitness:
         path = Path(folder)
         path.mkdir(parents=True, exist_ok=True)
         write_arrays(path / "inputs.npz", self.inputs)
-        same = self.inputs.keys() == self.inputs_after.keys()
-        if not same or any(self.inputs[name] is not array for name, array in self.inputs_after.items()):
+        if self.has_others_after:
             write_arrays(path / "inputs_after.npz", self.inputs_after)
         return path / "inputs.npz"
+
+    @property
+    def has_others_after(self) -> bool:
+        """Whether the model after has other inputs, other names of them, or another order of axes."""
+        same = self.inputs.keys() == self.inputs_after.keys()
+        return not same or any(self.inputs[name] is not array for name, array in self.inputs_after.items())
 
 
 @dataclass(frozen=True, slots=True)

@@ -276,8 +276,10 @@ def _files_of(found: Verification) -> list[Data]:
         certificate = None
     if certificate is not None:
         files += _file("certificate.json", "application/json", json.dumps(certificate).encode("utf-8"))
-    if found.witness is not None and found.witness.inputs:
-        for name, arrays in (("inputs.npz", found.witness.inputs), ("inputs_after.npz", found.witness.inputs_after)):
+    witness = found.witness
+    if witness is not None and witness.inputs:
+        after = [("inputs_after.npz", witness.inputs_after)] if witness.has_others_after else []
+        for name, arrays in [("inputs.npz", witness.inputs), *after]:
             made = io.BytesIO()
             write_arrays(made, arrays)
             files += _file(name, "application/zip", made.getvalue())

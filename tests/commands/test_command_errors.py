@@ -12,6 +12,7 @@ import pytest
 
 from symlayout.commands import command_line, subject
 from symlayout.commands.output.schemas import ERROR, SCHEMAS
+from tests.commands.ci.repository import commit, git
 from tests.commands.outcome import MODELS, Command, process
 from tests.support.onnx_writer import model, node, value_info
 from tests.support.valid import assert_valid
@@ -172,6 +173,9 @@ def test_the_examples_of_the_help_run(
     for name in ("before", "after", "model"):
         shutil.copy(MODELS / "pixel_unshuffle.onnx", tmp_path / f"{name}.onnx")
     _write_layouts(tmp_path)
+    git(tmp_path, "init", "-q", "-b", "main")
+    commit(tmp_path)
+    git(tmp_path, "update-ref", "refs/remotes/origin/main", "HEAD")
     certificate = tmp_path / "proof.json"
     assert symlayout("verify", "before.onnx", "after.onnx", "--certificate", str(certificate)).status == 0
     shapes = {"image": (2, 3, 4, 6), "a": (4, 2, 2, 1), "input": (5, 7, 4, 6)}

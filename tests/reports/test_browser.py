@@ -73,7 +73,7 @@ def test_a_verdict_shows_both_sides_at_the_region_and_saves_the_witness(driver: 
     assert before == ["Relu\n(N, N)"]
     assert after == ["Relu\n(N, N)"]
     files = [a.get_attribute("download") for a in driver.find_elements("class name", "file")]
-    assert files == ["inputs.npz", "inputs_after.npz"]
+    assert files == ["inputs.npz"]
     assert all(a.get_attribute("href").startswith("blob:") for a in driver.find_elements("class name", "file"))
 
 

@@ -32,4 +32,4 @@ def test_a_page_is_of_a_model(capsys: pytest.CaptureFixture[str], tmp_path: Path
 def test_without_the_option_nothing_is_written() -> None:
     parser = argparse.ArgumentParser()
     add_html(parser)
-    assert write_html(sl.read_model(MODELS / "pixel_unshuffle.onnx"), parser.parse_args([])) == ""
+    assert write_html(sl.read_model(MODELS / "pixel_unshuffle.onnx"), parser.parse_args([]).html, "") == ""

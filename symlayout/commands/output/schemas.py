@@ -121,6 +121,45 @@ _CACHE: dict[str, Schema] = {
     "bytes": _is("integer", "their size together"),
 }
 
+_VERIFIED = _object(
+    {
+        "verdict": _one_of("the least certain verdict of the outputs", "proved", "refuted", "unknown"),
+        "outputs": _map(_one_of("the verdict", "proved", "refuted", "unknown"), "the verdict of each output"),
+        "requires": _list(_TEXT, "what the model before demands of the sizes that the claim is about"),
+        "assumed": _list(_TEXT, "what leaves out more sizes: one model states it, or the reader demands it"),
+        "point": _or_null(_map(_INT, "proved: sizes for which both models are valid, by dim")),
+        "laws": _list(_TEXT, "the granted laws that were needed"),
+        "formulas": _list(_TEXT, "the fused functions that stand for chains: rounding may differ"),
+        "formula_values": _map(_TEXT, "at which special values each of them and its chain part; empty if nowhere"),
+        "differences": _map(
+            _list(_is("number", "at sampled inputs"), "the largest difference, and its part of the largest value"),
+            "by how much each output differs, where laws or formulas were needed",
+        ),
+        "region": _or_null(_list(_TEXT, "the first values that differ or were not decided, before and after")),
+        "frontier": _list(_list(_TEXT, "before and after"), "all values that part although their operands do not"),
+        "witness": _or_null(
+            _object(
+                {
+                    "dims": _SIZES,
+                    "output": _is("string", "the name of the output"),
+                    "coord": _or_null(_INTS),
+                    "before": _is("string", "what the model before computes there"),
+                    "after": _is("string", "what the model after computes there"),
+                    "runtimes": _map(_list(_TEXT, ""), "what each installed runtime computes before and after"),
+                }
+            )
+        ),
+        "explanation": _is("string", "the verdicts as text"),
+    }
+)
+_CHANGED = _object(
+    {
+        "result": _one_of("what became of it", "PROVED", "REFUTED", "UNKNOWN", "ERROR", "NEW"),
+        "explanation": _is("string", "the verdict or the error as text"),
+    },
+    {name: schema for name, schema in _VERIFIED["properties"].items() if name != "explanation"},
+)
+
 SCHEMAS: dict[str, Schema] = {
     "infer": _object(
         {
@@ -263,37 +302,18 @@ SCHEMAS: dict[str, Schema] = {
             "out": _is("string", "the file that was written"),
         }
     ),
-    "verify": _object(
-        {
-            "verdict": _one_of("the least certain verdict of the outputs", "proved", "refuted", "unknown"),
-            "outputs": _map(_one_of("the verdict", "proved", "refuted", "unknown"), "the verdict of each output"),
-            "requires": _list(_TEXT, "what the model before demands of the sizes that the claim is about"),
-            "assumed": _list(_TEXT, "what leaves out more sizes: one model states it, or the reader demands it"),
-            "point": _or_null(_map(_INT, "proved: sizes for which both models are valid, by dim")),
-            "laws": _list(_TEXT, "the granted laws that were needed"),
-            "formulas": _list(_TEXT, "the fused functions that stand for chains: rounding may differ"),
-            "formula_values": _map(_TEXT, "at which special values each of them and its chain part; empty if nowhere"),
-            "differences": _map(
-                _list(_is("number", "at sampled inputs"), "the largest difference, and its part of the largest value"),
-                "by how much each output differs, where laws or formulas were needed",
+    "verify": {
+        "anyOf": [
+            _VERIFIED,
+            _object(
+                {
+                    "since": _is("string", "the commit"),
+                    "models": _map(_CHANGED, "each model that was changed, by its path in the repository"),
+                },
+                description="with --since",
             ),
-            "region": _or_null(_list(_TEXT, "the first values that differ or were not decided, before and after")),
-            "frontier": _list(_list(_TEXT, "before and after"), "all values that part although their operands do not"),
-            "witness": _or_null(
-                _object(
-                    {
-                        "dims": _SIZES,
-                        "output": _is("string", "the name of the output"),
-                        "coord": _or_null(_INTS),
-                        "before": _is("string", "what the model before computes there"),
-                        "after": _is("string", "what the model after computes there"),
-                        "runtimes": _map(_list(_TEXT, ""), "what each installed runtime computes before and after"),
-                    }
-                )
-            ),
-            "explanation": _is("string", "the verdicts as text"),
-        }
-    ),
+        ]
+    },
     "check": _object(
         {
             "proved": _is("boolean", "whether the certificate proves the claim"),
