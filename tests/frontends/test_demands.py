@@ -272,6 +272,9 @@ def test_sizes_that_do_not_fit_are_excluded(name: str) -> None:
     ("call", "kind"),
     [
         (lambda: ONNX.col2im(x("N, 7, 4"), image_shape=[2, 3], block_shape=[1, 2]), "non_divisible"),
+        (lambda: ONNX.col2im(x("N, 9, 1"), image_shape=[1, 1], block_shape=[3, 3]), "size_mismatch"),
+        (lambda: ONNX.col2im(x("N, 4, 0"), image_shape=[1, 4], block_shape=[2, 2]), "size_mismatch"),
+        (lambda: ONNX.col2im(x("N, 4, 1"), image_shape=[0, 0], block_shape=[2, 2], pads=[1] * 4), "size_mismatch"),
         (lambda: ONNX.col2im(x("N, 8, 5"), image_shape=[2, 3], block_shape=[1, 2]), "size_mismatch"),
         (lambda: ONNX.col2im(x("N, 8, 4"), image_shape=[3, 3], block_shape=[2, 2], strides=[0, 1]), "block_lt_1"),
         (lambda: ONNX.resize(x("N, 4"), [0, 1], [1, 2], coordinate_transformation_mode=CROP), "length_mismatch"),

@@ -468,6 +468,10 @@ def col2im(
         (n + begin + end - d * (b - 1) - 1) // s + 1
         for n, b, s, d, (begin, end) in zip(images, block, way.strides, way.dilations, way.pads, strict=True)
     ]
+    input = demanding(input, "an image has an extent of {}, not at least {}", at_least=[(n, 1) for n in images])
+    input = demanding(
+        input, "the block has {} places along an axis, not at least {}", at_least=[(n, 1) for n in places]
+    )
     input = demanding(input, "{} columns for {} places of the block", [(input.shape[2], math.prod(places))])
     input = demanding(input, "{} channels, not at least {}", at_least=[(channels, 1)], kind=LEFT_OUT)
     given = [("block", block), *_placed(way)]
