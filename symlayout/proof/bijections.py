@@ -25,7 +25,16 @@ from symlayout.algebra.floor_normal_form import (
     floor_mod,
     is_digital,
 )
-from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, exact_quotient, names_of, substitute, symbol
+from symlayout.algebra.polynomial import (
+    Extent,
+    Poly,
+    coefficient_of,
+    exact_quotient,
+    names_of,
+    substitute,
+    symbol,
+    terms_of,
+)
 from symlayout.errors import SymlayoutError
 from symlayout.maps.digit_expressions import Expression, Translated
 from symlayout.tensors.apply_operation import apply
@@ -247,6 +256,9 @@ def _reads(view: Tensor, coords: Sequence[Extent], facts: Facts, depth: int = _D
             windows = [] if case.where is None else case.where(*given)
             limits = [(facts.reduce(extent_of(value)), facts.reduce(extent)) for value, extent in windows]
             inner = [facts.reduce(extent_of(c)) for c in case.coords(*given)]
+            if case.fill is not None:  # only what is read inside is looked at
+                source = view.inputs[case.source].extents
+                facts.assume_inside(inner, [facts.reduce(e) for e in source], None)
             for read in _reads(view.inputs[case.source], inner, facts, depth):
                 found.append(_Read((*limits, *read.windows), read.leaves))
         return found[:_MOST_PIECES]
@@ -290,13 +302,14 @@ class _Guess:
 
     def _piece(self, read: _Read, other: _Read, certain: Sequence[Extent]) -> _Piece | None:
         """Return the coordinates where *read* and *other* both apply; None if they read no element in common."""
-        equations = self.equations(read, other)
-        coords = self._solved([*certain, *equations]) if equations else None
+        equations = [part for e in (*certain, *self.equations(read, other)) for part in self._apart(e)]
+        coords = self._solved(equations) if len(equations) > len(certain) else None
         if coords is None:
             return None
         places = dict(zip(self.wanted, coords, strict=True))
         there = [(self.facts.reduce(substitute(value, places)), extent) for value, extent in other.windows]
-        windows = (*read.windows, *there)
+        given = [e for e in equations if e != 0 and self._is_known(e)]  # which hold where the piece applies only
+        windows = (*read.windows, *there, *((e, 1) for e in given))
         return _Piece(windows, coords) if all(self._is_known(value) for value, _ in windows) else None
 
     def equations(self, read: _Read, other: _Read) -> list[Extent]:
@@ -306,6 +319,21 @@ class _Guess:
             if x.key == y.key or (x.body is not None and x.body == y.body and x.rank == y.rank):
                 found += [self.facts.reduce(d - c) for c, d in zip(one, two, strict=True)]
         return found
+
+    def _apart(self, e: Extent) -> list[Extent]:
+        """Return what is 0 where ``e = k * a + b`` is, which is *a* and *b* if *b* is proved to be within k of 0."""
+        if not isinstance(e, Poly):
+            return [e]
+        digits = {*self.known, *self.wanted}
+        whole = {m: c for m, c in terms_of(e).items() if len(m) == 1 and m[0] in digits}
+        for k in sorted({abs(c) for c in whole.values()} - {1}):
+            high: Extent = 0
+            for (name,), c in whole.items():
+                high = high + (c // k) * symbol(name) if c % k == 0 else high
+            low = self.facts.reduce(e - k * high)
+            if low != e and all(self.facts.nonnegative(k - 1 - x) for x in (low, -1 * low)):
+                return [high, low]
+        return [e]
 
     def _root(self, e: Extent, unknown: Sequence[str]) -> tuple[str, Extent | None]:
         """Return one of the *unknown* symbols of *e*, and its value where *e* is 0; None if there is no such value."""

@@ -6,6 +6,7 @@ import copy
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import symlayout as sl
@@ -273,3 +274,36 @@ def test_a_forged_bijection_is_refused(forge: Callable[[Any], None]) -> None:
         "",
         "the seal does not match: the certificate was altered",
     )
+
+
+def _pieces(x: sl.Tensor) -> sl.Tensor:
+    """Return every second row and column, joined: the rows within a block change first."""
+    return sl.concatenate([x[:, :, i::2, k::2] for i, k in ((0, 0), (1, 0), (0, 1), (1, 1))], 1)
+
+
+def _channels_shuffled(x: sl.Tensor) -> sl.Tensor:
+    n, _, h, w = x.shape
+    return sl.reshape(sl.transpose(sl.reshape(x, (n, 2, 2, 3, h, w)), (0, 2, 1, 3, 4, 5)), (n, 12, h, w))
+
+
+@pytest.mark.parametrize("pads", [0, 1])
+@pytest.mark.parametrize("pieces", [False, True])
+@pytest.mark.parametrize("order", [(0, 2, 1, 3), (0, 1, 2, 3), (3, 1, 2, 0)])
+def test_weights_in_the_order_of_the_channels(pieces: bool, order: tuple[int, ...], pads: int) -> None:
+    """Constants say nothing of places, and where a picture is padded, only elements inside it do."""
+    kernel = np.random.default_rng(0).normal(size=(5, 12, 3, 3)).astype(np.float32)
+    ordered = kernel.reshape(5, 4, 3, 3, 3)[:, order].reshape(kernel.shape).copy()
+    if pieces:
+        picture = sl.tensor((N, 3, 2 * H, 2 * W), "float32", name="x")
+        sides = _pieces(picture), op.space_to_depth(picture, blocksize=2)
+    else:
+        picture = sl.tensor((N, 12, H, W), "float32", name="x")
+        sides = _channels_shuffled(picture), picture
+    left, right = (
+        op.conv(side, sl.constant(w), pads=[pads] * 4) for side, w in zip(sides, (kernel, ordered), strict=True)
+    )
+    expected = sl.Verdict.PROVED if order == (0, 2, 1, 3) else sl.Verdict.REFUTED
+    proof = sl.prove_equal(left, right, laws=LAWS)
+    assert proof.verdict is expected
+    if expected is sl.Verdict.PROVED:
+        assert sl.prove_equal(left, right).verdict is sl.Verdict.UNKNOWN
