@@ -33,11 +33,12 @@ from symlayout.optimize_models.movement_cost import COPY_FREE, renamed_data
 from symlayout.optimize_models.movement_regions import cost_of_model, respell_regions
 from symlayout.optimize_models.onnx_graph import EditedGraph
 from symlayout.optimize_models.optimize_report import Change, OptimizeReport
+from symlayout.optimize_models.products.permuted_terms import permute_terms
 from symlayout.optimize_models.products.split_products import split_products
 from symlayout.optimize_models.rewritten import Rewritten
 from symlayout.optimize_models.spellings.computed_bounds import places_of
 from symlayout.optimize_models.spellings.spell_movement import Speller
-from symlayout.proof.laws import check_laws
+from symlayout.proof.laws import REASSOCIATE, check_laws
 from symlayout.proof.prove import prove_equal
 from symlayout.proof.verdict import Proof, Verdict
 from symlayout.run.bound_kernels import kernel_files
@@ -342,14 +343,22 @@ class _Search:
         yield "fills", lambda kept: _Rewrite("fills", *make_fills(self.best, kept))
         yield "joins", lambda kept: _Rewrite("joins", *join_elsewhere(self.best, kept, self.speller))
         yield "products", lambda kept: _Rewrite("products", *split_products(self.best, kept, self.speller))
+        if REASSOCIATE in self.laws:
+            yield (
+                "terms",
+                lambda kept: _Rewrite("terms", *permute_terms(self.best, kept, self.speller), laws=(REASSOCIATE,)),
+            )
         apart = {perm for c in carried for perm in (c.perm, inverse(c.perm))}
-        for crossing in crossings_of(self.best, reorder="reassociate" in self.laws):
+        for crossing in crossings_of(self.best, reorder=REASSOCIATE in self.laws):
             if crossing.perm not in apart:
                 yield crossing, partial(self._crossed, crossing)
         yield "signs", lambda kept: _Rewrite("signs", *negate_factors(self.best, kept, self.speller))
         yield "repeats", lambda kept: _Rewrite("repeats", *fold_repeats(self.best, kept))
         yield "split repeats", lambda kept: _Rewrite("repeats", *split_repeats(self.best, kept, self.speller))
         yield "pads", lambda kept: _Rewrite("pads", *fold_pads(self.best, kept))
+
+    def _terms_permuted(self, kept: Set[str]) -> _Rewrite:
+        return _Rewrite("terms", *permute_terms(self.best, kept, self.speller), laws=(REASSOCIATE,))
 
     def _try_again(self, rule: str | Crossing, maker: _Maker) -> bool:
         """Do what `_try` does, unless the rule was tried on this very model and did nothing."""
@@ -367,7 +376,7 @@ class _Search:
         self.sums.update(dict.fromkeys(made.refused))
         if crossing.free_ends:
             self.failed += made.failed
-        laws = ("reassociate",) if made.reordered else ()
+        laws = (REASSOCIATE,) if made.reordered else ()
         return _Rewrite("layout", made.source, made.changes, crossing.free_ends, laws)
 
     def _try(self, maker: _Maker) -> bool:
