@@ -26,6 +26,9 @@ _goals: ContextVar[list[int] | None] = ContextVar("goals", default=None)  # thos
 _question: ContextVar[list[int] | None] = ContextVar("question", default=None)  # those that are left of a question
 
 
+_listener: ContextVar[Callable[[str, int, int], None] | None] = ContextVar("listener", default=None)
+
+
 class OutOfGoals(Exception):
     """The goals of `goals_within` are used up.  It is no `SymlayoutError`, as `OutOfTime` is none."""
 
@@ -107,6 +110,30 @@ def check_time() -> None:
     until = _deadline.get()
     if until != math.inf and time.monotonic() > until:
         raise OutOfTime
+
+
+def at_phase(what: str, done: int = 0, total: int = 0) -> None:
+    """Tell who waits for the answer what it is at, and how much of that is done; a *total* of 0 is not known."""
+    listener = _listener.get()
+    if listener is not None:
+        listener(what, done, total)
+
+
+@contextmanager
+def told_phases(listener: Callable[[str, int, int], None]) -> Iterator[None]:
+    """Let *listener* be told of the phases of what runs in the block.
+
+    Examples
+    --------
+    >>> with told_phases(print):
+    ...     at_phase("read", 3, 10)
+    read 3 10
+    """
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
 
 
 def goals_within(most: int, answer: Callable[[], R], otherwise: Callable[[], R]) -> R:

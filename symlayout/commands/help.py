@@ -10,6 +10,7 @@ for example:
 from __future__ import annotations
 
 import argparse
+import difflib
 from collections.abc import Iterator
 from typing import Any
 
@@ -53,7 +54,9 @@ def run(arguments: argparse.Namespace) -> Report:
         text = f"{columns(rows)}\n\nsymlayout help COMMAND has examples, symlayout COMMAND --help the options"
         return Report(text, {"commands": {name: _data(command) for name, command in commands.items()}})
     if arguments.topic not in commands:
-        raise UnknownOpError(f"no command is called {shown(arguments.topic)}\n  known: {', '.join(commands)}")
+        near = difflib.get_close_matches(arguments.topic, commands, n=1)
+        meant = f"; the nearest is {near[0]}" if near else ""
+        raise UnknownOpError(f"no command is called {shown(arguments.topic)}{meant}\n  known: {', '.join(commands)}")
     command = commands[arguments.topic]
     parts = [command.summary, command.text, "\n".join(["for example:", *(f"  {e}" for e in command.examples)])]
     parts += ["\n".join(["with --json:", *(f"  {line}" for line in _keys(SCHEMAS[command.name]))])]

@@ -21,6 +21,7 @@ from symlayout.models.model import TENSOR
 from symlayout.run.storage import WHOLE, Whole, nibbles
 
 MODELS = (".xml", ".onnx", ".tflite", ".pt2")
+_FILE = re.compile(r"[^,()\[\]*\n]+\.[A-Za-z]\w*")  # the name of a file with a suffix
 MAX_STDIN = 1 << 20  # characters that are read from standard input
 _MOST_SUGGESTED = 5  # names that an error suggests
 _MOST_COMPARED = 80  # characters of a name
@@ -133,7 +134,7 @@ def _begin(
         dims = {name: sl.dim(name, *bounds) for name, bounds in names_of(*trees).items()}
         dims |= {symbol.name: symbol for leaf in result.leaves() for symbol in _symbols(leaf.shape)}
     else:
-        entries = parse_shape(first)
+        entries = _entries(first)
         bounds = names_of(*entries, *trees)
         if unknown := sorted(known.keys() - bounds.keys()):
             raise FormatError(f"--dim: {unknown[0]} is not a dim here\n  known: {', '.join(bounds) or 'none'}")
@@ -141,6 +142,16 @@ def _begin(
         shape = tuple(evaluate(entry, dims) for entry in entries)
         result = x = sl.tensor(shape, dtype=dtype, name="x")
     return result, x, steps, others, dims
+
+
+def _entries(first: str) -> list[Any]:
+    """Return the entries of a shape; a word that is none, and looks like the name of a file, is refused as that."""
+    try:
+        return list(parse_shape(first))
+    except FormatError:
+        if _FILE.fullmatch(first):
+            sl.read_model(first)  # which says that there is no such file, or that it is no model
+        raise
 
 
 def expand(words: Sequence[str]) -> list[str]:

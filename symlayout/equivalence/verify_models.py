@@ -13,7 +13,7 @@ import numpy as np
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import product
 from symlayout.budgets import limits
-from symlayout.deadlines import question, within
+from symlayout.deadlines import at_phase, question, within
 from symlayout.equivalence.data_extents import (
     other_data,
     proof_of,
@@ -185,7 +185,8 @@ def _verified(
         doubt = f"the model after is valid wherever the model before is: it requires {demand}"
     reading = _partial_of(values[0], before.outputs).values()
     points = budget_by_laws(decided, {name: right[name] for name in decided}, laws, budget)
-    for name, t in decided.items():
+    for k, (name, t) in enumerate(decided.items()):
+        at_phase("compare", k, len(decided))
         proof = proof_of(t, right[name], facts, known, points, domain.dims, reading)
         if doubt and proof.verdict is Verdict.PROVED:
             proof = Proof(t, right[name], facts, Verdict.UNKNOWN, None, doubt, proof.searched)

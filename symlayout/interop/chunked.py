@@ -22,6 +22,7 @@ from typing import Any, TextIO
 import numpy as np
 
 import symlayout as sl
+from symlayout.deadlines import at_phase
 from symlayout.errors import ArrayError, FormatError, ShapeError, shown
 from symlayout.maps.box_image import axes_read
 from symlayout.tensors.bind_dims import bind_shapes
@@ -208,7 +209,7 @@ def apply_chunked(
     >>> apply_chunked(turned, np.arange(6).reshape(2, 3), memory="64B").tolist()
     [[0, 3], [1, 4], [2, 5]]
     """
-    check_moves("apply", y)
+    check_moves("apply_chunked", y)
     leaves = y.leaves()
     if len(sources) != len(leaves):
         raise ArrayError(f"{y.name} has {len(leaves)} inputs, got {len(sources)} arrays")
@@ -227,7 +228,8 @@ def apply_chunked(
     chunks = getattr(out, "shards", None) or getattr(out, "chunks", None) or (1,) * len(blockwise.shape)
     blocks = split(blockwise, tuple(chunks), bytes_of(memory) // dtypes[0].itemsize)
     with _progress(progress, math.prod(blockwise.shape) * dtypes[0].itemsize) as advance:
-        for block in blocks:
+        for k, block in enumerate(blocks):
+            at_phase("write blocks", k, len(blocks))
             boxes = blockwise.boxes(block)
             read = [np.asarray(_read(source, box, dtypes[0])) for source, box in zip(sources, boxes, strict=True)]
             out[tuple(slice(*ends) for ends in block)] = blockwise.compute(block, boxes, read)

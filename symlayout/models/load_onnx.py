@@ -12,7 +12,7 @@ import numpy as np
 
 from symlayout import frontends
 from symlayout.algebra.facts import Facts
-from symlayout.deadlines import check_time
+from symlayout.deadlines import at_phase, check_time
 from symlayout.errors import FormatError, ShapeError, SymlayoutError, shortened
 from symlayout.frontends.onnx.operator import known_number
 from symlayout.frontends.registry import is_attribute_error
@@ -148,8 +148,10 @@ class OnnxEvaluation(Evaluation):
     def run(self, nodes: Iterable[NodeProto]) -> list[ModelNode]:
         """Compute the values of *nodes*, which are in order, and return the nodes."""
         made = []
-        for proto in nodes:
+        protos = list(nodes)
+        for k, proto in enumerate(protos):
             check_time()
+            at_phase("read", k, len(protos))
             domain, version = standard(proto.domain), version_of(proto, self.graph.opsets)
             node = ModelNode(proto.name, proto.op_type, domain, tuple(proto.input), tuple(proto.output), version, proto)
             made.append(node)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from symlayout import frontends
-from symlayout.deadlines import check_time
+from symlayout.deadlines import at_phase, check_time
 from symlayout.errors import FormatError, shortened
 from symlayout.frontends.onnx.types import cast_to
 from symlayout.models import openvino_ir
@@ -135,8 +135,9 @@ def _evaluated(
     """
     evaluation = OpenVINOEvaluation(exact, len(graph.layers))
     leaves: set[str] = set()
-    for layer in graph.layers:
+    for k, layer in enumerate(graph.layers):
         check_time()
+        at_phase("read", k, len(graph.layers))
         inputs: list[Value] = [evaluation.values[evaluation.names[port]] for port in layer.inputs]
         if layer.type == "Reshape" and len(inputs) == 2:
             target, quotients = exact_target(*inputs)  # type: ignore[arg-type]

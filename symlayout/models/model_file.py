@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import os
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -11,6 +13,12 @@ import numpy as np
 from symlayout.errors import FormatError, MissingFileError, shortened
 
 MAX_RANK = 64  # NumPy's
+_MOST_NAMES, _MOST_NEAR, _LONGEST_NAME, _SIMILAR = (
+    2000,
+    2,
+    100,
+    0.7,
+)  # of files that may be meant
 MAX_CONSTANT = 4096  # elements of a constant that is read: attributes have a few per axis
 
 
@@ -27,10 +35,28 @@ def open_model(path: Path) -> BinaryIO:
         The file cannot be read.
     """
     if not path.exists():
-        raise MissingFileError(f"there is no file {shortened(path.name)!r}\n  in: {shortened(str(path.parent), 400)}")
+        raise missing_file(path)
     if not path.is_file():
         raise FormatError(f"{shortened(path.name)!r} is not a regular file")
     return path.open("rb")
+
+
+def missing_file(path: Path) -> MissingFileError:
+    """Return the error that there is no such file, with the names in its folder that are similar."""
+    where = path.parent if path.parent.parts else path.parent.absolute()
+    text = f"there is no file {shortened(path.name)!r}\n  in: {shortened(str(where), 400)}"
+    near = ", ".join(repr(shortened(name)) for name in near_files(path))
+    return MissingFileError(text + (f"\n  help: there is {near}" if near else ""))
+
+
+def near_files(path: Path) -> list[str]:
+    """Return the names in the folder of *path* that are similar to its own."""
+    try:
+        with os.scandir(path.parent) as entries:
+            names = [entry.name for entry in islice(entries, _MOST_NAMES)]
+    except OSError:
+        return []
+    return difflib.get_close_matches(path.name[:_LONGEST_NAME], names, n=_MOST_NEAR, cutoff=_SIMILAR)
 
 
 class ConstantFiles:

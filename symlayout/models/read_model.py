@@ -11,6 +11,7 @@ from symlayout.deadlines import within
 from symlayout.errors import FormatError, TimeLimitError, shortened
 from symlayout.models.known_dims import KnownDims
 from symlayout.models.model import MaybeTensor, Model
+from symlayout.models.model_file import missing_file, near_files
 
 _FORMATS = {".xml": "OpenVINO IR", ".onnx": "ONNX", ".tflite": "TFLite", ".pt2": "PyTorch"}
 
@@ -93,6 +94,8 @@ def read_model(
         raise TypeError(f"read_model takes the path of a file, not {type(path).__name__}")
     file = Path(path)
     if file.suffix not in _FORMATS:
+        if not file.exists() and near_files(file):
+            raise missing_file(file)
         known = ", ".join(f"{suffix} ({title})" for suffix, title in _FORMATS.items())
         raise FormatError(f"{shortened(file.name)!r} is no model that can be read\n  known: {known}")
     if dims is not None and not isinstance(dims, Mapping):

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from symlayout.budgets import limits
-from symlayout.deadlines import goals_within, no_deadline, question, within, work
+from symlayout.deadlines import at_phase, goals_within, no_deadline, question, within, work
 from symlayout.equivalence.verify_models import verify
 from symlayout.errors import FormatError, SymlayoutError, one_line
 from symlayout.models.model import Model, ModelNode
@@ -362,6 +362,7 @@ class _Search:
 
     def _try_again(self, rule: str | Crossing, maker: _Maker) -> bool:
         """Do what `_try` does, unless the rule was tried on this very model and did nothing."""
+        at_phase(f"optimize: {rule if isinstance(rule, str) else 'layout'}")
         model, kept = self.idle.get(rule, (None, None))
         if model is self.best and kept == self.kept:
             return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 import subprocess
@@ -51,7 +52,7 @@ from tests.support.valid import assert_valid
             ["infer", "N,,M"],
             "FormatError: expected a number or a dim such as N, found ',', at column 3 of a shape\n",
         ),
-        (["infer", "nowhere.xml"], "MissingFileError: there is no file 'nowhere.xml'\n  in: .\n"),
+        (["infer", "nowhere.xml"], f"MissingFileError: there is no file 'nowhere.xml'\n  in: {os.getcwd()}\n"),
         (["infer", "N", "--dtype", "nonsense"], "ArrayError: "),
         (["infer", "b>=5, b<=4"], "FormatError: no value of b is at least 5 and at most 4\n"),
         (["infer", "N", "flip('a')"], "ShapeError (attr_dtype): "),
@@ -122,6 +123,34 @@ def test_a_file_that_cannot_be_written_is_named_as_it_was_given(symlayout: Comma
     done = symlayout("show", "N", "--svg", tmp_path / "nowhere" / "a.svg")
     assert done.status == 4
     assert done.err == f"FileNotFoundError: {tmp_path}/nowhere/a.svg: No such file or directory\n"
+
+
+@pytest.mark.parametrize(
+    "words", [["infer", "unet.onx"], ["verify", "unett.onnx", "unet.onnx"], ["show", "unet.onnx2"]]
+)
+def test_a_file_that_is_not_there_has_a_near_one(
+    symlayout: Command, words: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(MODELS)
+    done = symlayout(*words)
+    assert done.status == 4
+    assert (
+        done.err == f"MissingFileError: there is no file {words[1]!r}\n  in: {MODELS}\n  help: there is 'unet.onnx'\n"
+    )
+
+
+def test_a_file_that_is_no_model_is_named(symlayout: Command, tmp_path: Path) -> None:
+    (tmp_path / "photo.png").write_bytes(b"")
+    assert symlayout("infer", tmp_path / "photo.png").err.startswith("FormatError: 'photo.png' is no model that can be")
+
+
+def test_a_shape_with_a_dot_is_no_file(symlayout: Command) -> None:
+    for shape in ("x.0", "N, 2.5", "N.M, 4"):
+        assert " of a shape\n" in symlayout("infer", shape).err
+
+
+def test_help_of_a_misspelled_command_has_a_nearest_one(symlayout: Command) -> None:
+    assert "'optimise'; the nearest is optimize\n" in symlayout("help", "optimise").err
 
 
 def test_a_damaged_xml_is_named(symlayout: Command, tmp_path: Path) -> None:

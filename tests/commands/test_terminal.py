@@ -13,14 +13,19 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+import symlayout as sl
 from symlayout.commands import command_line, subject
 from symlayout.commands.completion import SHELLS, make
 from symlayout.commands.output import paint
 from symlayout.commands.output.describe import describe_all
 from symlayout.commands.output.progress import progress
 from symlayout.commands.output.schemas import SCHEMAS
+from symlayout.deadlines import at_phase, told_phases
+from symlayout.interop.chunked import apply_chunked
+from tests.commands.outcome import MODELS
 from tests.support.paths import ROOT
 from tests.support.valid import problems
 
@@ -135,6 +140,37 @@ def test_long_work_shows_that_it_goes_on_and_leaves_nothing() -> None:
             time.sleep(0.005)
     assert "0:00:0" in stream.getvalue()
     assert stream.getvalue().endswith(CLEARED)
+
+
+def test_the_phase_and_its_share_are_shown() -> None:
+    stream = Terminal()
+    with progress("verify", stream, after=0.01):
+        at_phase("read", 1, 4)
+        while "read 25 %" not in stream.getvalue():
+            time.sleep(0.005)
+        at_phase("compare")
+        while "compare " not in stream.getvalue():
+            time.sleep(0.005)
+    assert stream.getvalue().endswith(CLEARED)
+
+
+def test_commands_tell_their_phases() -> None:
+    """Reading and comparing have shares that grow; optimising names the rule."""
+    seen: list[tuple[str, int, int]] = []
+    path = MODELS / "pixel_unshuffle.onnx"
+    with told_phases(lambda *phase: seen.append(phase)):
+        sl.verify(path, path)
+    assert {what for what, _, _ in seen} == {"read", "compare"}
+    assert all(done < total for _, done, total in seen)
+    seen.clear()
+    with told_phases(lambda *phase: seen.append(phase)):
+        sl.optimize(path)
+    assert "optimize: movement" in {what for what, _, _ in seen}
+    seen.clear()
+    with told_phases(lambda *phase: seen.append(phase)):
+        apply_chunked(sl.transpose(sl.tensor("N, M")), np.zeros((4, 6)), memory="100B")
+    assert seen[-1][0] == "write blocks"
+    assert [done for _, done, _ in seen] == list(range(seen[-1][2]))
 
 
 def test_short_work_and_files_show_nothing() -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from symlayout import frontends
-from symlayout.deadlines import check_time
+from symlayout.deadlines import at_phase, check_time
 from symlayout.errors import LEFT_OUT, FormatError, InconclusiveError, ShapeError, SymlayoutError, one_line, shortened
 from symlayout.frontends.onnx.types import cast_to
 from symlayout.language.sympy_bridge import to_extent
@@ -111,8 +111,9 @@ class _Reader:
         hints = {*exact, *self.sizes.hints}
         evaluation = PT2Evaluation(self.graph, hints)
         self._define_inputs(evaluation, hints)
-        for node in self.graph.nodes:
+        for k, node in enumerate(self.graph.nodes):
             check_time()
+            at_phase("read", k, len(self.graph.nodes))
             _Step(self, evaluation, node).apply()
             read = tuple(ref.name for ref in node.refs())
             written = tuple(ref.name for ref in node.outputs if ref is not None)

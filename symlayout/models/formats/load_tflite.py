@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from symlayout import frontends
-from symlayout.deadlines import check_time
+from symlayout.deadlines import at_phase, check_time
 from symlayout.errors import FormatError, shortened
 from symlayout.frontends.tflite.along_axes import members
 from symlayout.models.apply_node import identifier
@@ -107,8 +107,9 @@ def _evaluated(graph: TFLiteGraph, exact: Collection[Any], known: KnownDims) -> 
     for record in graph.tensors:
         if record.number in read and record.number not in evaluation.digests and record.number not in written:
             evaluation.set(record, *_stored(record, graph))
-    for operator in graph.operators:
+    for k, operator in enumerate(graph.operators):
         check_time()
+        at_phase("read", k, len(graph.operators))
         for n in operator.inputs:  # a variable that an operator writes has a value before it, too
             if n != -1 and n not in evaluation.digests:
                 evaluation.set(graph.tensors[n], *_stored(graph.tensors[n], graph))
