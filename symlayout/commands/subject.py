@@ -20,7 +20,7 @@ from symlayout.language.read_tokens import pointed
 from symlayout.models.model import TENSOR
 from symlayout.run.storage import WHOLE, Whole, nibbles
 
-MODELS = (".xml", ".onnx", ".tflite", ".pt2")
+MODELS = (".xml", ".onnx", ".tflite", ".pt2", ".mlir", ".mlirbc", ".jax")
 _FILE = re.compile(r"[^,()\[\]*\n]+\.[A-Za-z]\w*")  # the name of a file with a suffix
 MAX_STDIN = 1 << 20  # characters that are read from standard input
 _MOST_SUGGESTED = 5  # names that an error suggests
@@ -39,8 +39,8 @@ def add_arguments(parser: argparse.ArgumentParser, *, required: bool = True) -> 
         "subject",
         nargs="+" if required else "*",
         metavar="SHAPE STEP... | MODEL",
-        help="a shape such as 'N, 2*h, W' and operations on it, or an .onnx, .tflite, .pt2 or OpenVINO .xml file; "
-        "- reads them from standard input, one a line",
+        help="a shape such as 'N, 2*h, W' and operations on it, or an .onnx, .tflite, .pt2, .mlir, .jax or OpenVINO "
+        ".xml file; - reads them from standard input, one a line",
     )
     parser.add_argument("--dtype", metavar="TYPE", help="element type of the input, for example uint8")
     parser.add_argument(

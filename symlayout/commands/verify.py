@@ -37,7 +37,7 @@ from symlayout.show.wording import relation
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    formats = "an .onnx, a .tflite, a .pt2 or an .xml of OpenVINO"
+    formats = "an .onnx, a .tflite, a .pt2, a .mlir, a .jax or an .xml of OpenVINO"
     models = f"BEFORE and AFTER: {formats}; with --since, models to look at"
     parser.add_argument("models", metavar="MODEL", nargs="*", help=models)
     law = "what may be used beyond equality bit for bit: %(choices)s"

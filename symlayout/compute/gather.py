@@ -2,11 +2,16 @@
 
 An index that is a constant is a slice, or several of them, where they are few.  Any other index is read at run time:
 the body sees the whole of the axes that it selects from, and one element of the operand elsewhere.
+
+`Boxes` are general reads and writes, as StableHLO has them: an index has coordinates along one of its axes, which say
+where a box of the data begins.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,6 +25,7 @@ from symlayout.tensors.computation import Computed, View, computation
 from symlayout.tensors.declaration import Body, Operand, Places
 
 Array = np.ndarray[Any, Any]
+Axes = tuple[int, ...]
 MOST_SLICES = 8
 """How many slices a constant index may be; one of more is read like an index that is computed."""
 
@@ -161,3 +167,117 @@ def _runs(values: Sequence[int]) -> list[tuple[int, int, int]]:
         runs.append((values[k], values[stop - 1], step if stop > k + 1 else 1))
         k = stop
     return runs
+
+
+# ---------------------------------------------------------------------- boxes
+
+
+@dataclass(frozen=True, slots=True)
+class Boxes:
+    """How boxes lie, by the names of StableHLO's ``gather``.
+
+    Attributes
+    ----------
+    offset : tuple of int
+        The axes of the result that a box has.
+    collapsed : tuple of int
+        Axes of the data, of extent 1 in a box, that the result does not have.
+    batch, index_batch : tuple of int
+        Axes of the data, and the axes of the index, that are one.
+    starts : tuple of int
+        The axis of the data that each coordinate is of.
+    coordinates : int
+        The axis of the index that has the coordinates; its rank if each place has one.
+    """
+
+    offset: tuple[int, ...]
+    collapsed: tuple[int, ...]
+    batch: tuple[int, ...]
+    index_batch: tuple[int, ...]
+    starts: tuple[int, ...]
+    coordinates: int
+
+    def places(self, index: Array) -> Iterator[tuple[tuple[int, ...], dict[int, int]]]:
+        """Yield the coordinate of each box among the boxes, and where it begins along axes of the data."""
+        shape = [n for k, n in enumerate(index.shape) if k != self.coordinates]
+        listed = index[..., None] if self.coordinates == index.ndim else np.moveaxis(index, self.coordinates, -1)
+        own = [k - (k > self.coordinates) for k in self.index_batch]
+        for at in itertools.product(*map(range, shape)):
+            begins = dict(zip(self.starts, listed[at].tolist(), strict=True))
+            yield at, begins | {axis: at[k] for axis, k in zip(self.batch, own, strict=True)}
+
+    def kept(self, rank: int) -> list[int]:
+        """Return the axes of the data that a box has in the result."""
+        return [k for k in range(rank) if k not in self.collapsed and k not in self.batch]
+
+    def selection(self, at: Sequence[int], rank: int) -> tuple[Any, ...]:
+        """Return the index of a box in a result of this rank."""
+        rest = iter(at)
+        return tuple(slice(None) if k in self.offset else next(rest) for k in range(rank))
+
+
+def read_boxes(data: Array, index: Array, axes: Axes, boxes: Boxes, sizes: tuple[int, ...]) -> Array:
+    """Return boxes of these *sizes*; one that begins outside, or too late, is moved into the data."""
+    outer = [n for k, n in enumerate(index.shape) if k != boxes.coordinates]
+    kept = boxes.kept(data.ndim)
+    rest, inner = iter(outer), iter([sizes[k] for k in kept])
+    rank = len(outer) + len(kept)
+    made = np.zeros([next(inner) if k in boxes.offset else next(rest) for k in range(rank)], data.dtype)
+    for at, begins in boxes.places(index):
+        cuts = []
+        for k, (n, size) in enumerate(zip(data.shape, sizes, strict=True)):
+            begin = min(max(begins.get(k, 0), 0), n - size)
+            cuts.append(slice(begin, begin + size) if k in kept else begin)
+        made[boxes.selection(at, rank)] = data[tuple(cuts)]
+    return made
+
+
+JOINS: dict[str, Callable[[Array, Array], Array]] = {
+    "add": np.add, "multiply": np.multiply, "maximum": np.maximum, "minimum": np.minimum, "and": np.bitwise_and,
+    "or": np.bitwise_or, "subtract": np.subtract,
+    "second": lambda old, new: new,
+}  # fmt: skip
+"""What becomes of an element and of what is written over it, by StableHLO's names."""
+
+
+def written_boxes(data: Array, index: Array, updates: Array, axes: Axes, boxes: Boxes, join: str) -> Array:
+    """Return *data* with boxes written one after the other; elements of a box that lie outside are left out."""
+    made = data.copy()
+    kept = boxes.kept(data.ndim)
+    for at, begins in boxes.places(index):
+        box = updates[boxes.selection(at, updates.ndim)]
+        spots: list[Any] = []
+        own: list[slice] = []
+        for k, n in enumerate(data.shape):
+            begin = begins.get(k, 0)
+            if k not in kept:
+                spots.append(begin if 0 <= begin < n else None)
+                continue
+            size = box.shape[len(own)]
+            first, last = min(max(begin, 0), n), max(min(begin + size, n), 0)
+            spots.append(slice(first, max(first, last)))
+            own.append(slice(first - begin, max(first, last) - begin))
+        if None not in spots and all(cut.stop > cut.start for cut in own):
+            where = tuple(spots)
+            made[where] = JOINS[join](made[where], box[tuple(own)])
+    return made
+
+
+def box_at(data: Array, *starts: Array, axes: Axes, sizes: tuple[int, ...]) -> Array:
+    """Return the box of these *sizes* from the starts on, each moved so that the box lies in the data."""
+    cuts = []
+    for n, size, start in zip(data.shape, sizes, starts, strict=True):
+        begin = min(max(int(start.reshape(())), 0), n - size)
+        cuts.append(slice(begin, begin + size))
+    return data[tuple(cuts)].copy()
+
+
+def with_box_at(data: Array, update: Array, *starts: Array, axes: Axes) -> Array:
+    """Return *data* with *update* over its elements from the starts on, each moved so that it lies in the data."""
+    made = data.copy()
+    cuts = []
+    for n, size, start in zip(data.shape, update.shape, starts, strict=True):
+        begin = min(max(int(start.reshape(())), 0), n - size)
+        cuts.append(slice(begin, begin + size))
+    made[tuple(cuts)] = update
+    return made

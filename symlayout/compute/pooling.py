@@ -70,24 +70,27 @@ def _least(dtype: Any) -> Fill:
     return Fill(int(np.iinfo(dtype).min) if dtype.kind != "b" else False)
 
 
-def _view(windows: Sequence[AxisWindows], kernel: Sequence[Extent], fill: Fill | None, source: int = 0) -> View:
-    rank = len(windows)
+def _view(
+    windows: Sequence[AxisWindows], kernel: Sequence[Extent], fill: Fill | None, source: int = 0, outer: int = 2
+) -> View:
+    stop = outer + len(windows)
 
     def coords(*o: Any) -> list[Any]:
-        spots = [w.at(p, q) for w, p, q in zip(windows, o[2 : 2 + rank], o[2 + rank :], strict=True)]
-        return [o[0], o[1], *spots]
+        spots = [w.at(p, q) for w, p, q in zip(windows, o[outer:stop], o[stop:], strict=True)]
+        return [*o[:outer], *spots]
 
     return View(coords, tuple(kernel), source, fill)
 
 
 @computation
-def pooled(x: Operand, kernel: Any, spatial: Spatial, body: Body, fill: Fill) -> Computed:
-    """Return what *body* makes of each window of (n, c, ...), with *fill* outside."""
-    n, c, *extents = x.shape
+def pooled(x: Operand, kernel: Any, spatial: Spatial, body: Body, fill: Fill, outer: int = 2) -> Computed:
+    """Return what *body* makes of each window along the axes after the *outer* ones, with *fill* outside."""
+    extents = x.shape[outer:]
     size = x.extents(kernel, "kernel_shape", len(extents))
     windows = spatial.windows(x, extents, size)
     inside = all(w.inside for w in windows) and not spatial.ceil
-    return Computed((n, c, *(w.count for w in windows)), (_view(windows, size, None if inside else fill),), body)
+    view = _view(windows, size, None if inside else fill, outer=outer)
+    return Computed((*x.shape[:outer], *(w.count for w in windows)), (view,), body)
 
 
 @computation

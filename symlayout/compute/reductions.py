@@ -118,6 +118,32 @@ JOINS: dict[Callable[..., Any], Callable[..., Any]] = {
 _EXACT_OF_INTEGERS = (total, product, sum_of_absolutes, sum_of_squares, root_of_squares, log_of_sum)
 
 
+def fold_body(
+    function: Callable[..., Any],
+    dtype: Any,
+    *,
+    exact: bool = False,
+    commutative: bool = True,
+    attributes: tuple[tuple[str, Any], ...] = (),
+) -> Body:
+    """Return the body of a reduction of elements of a type.
+
+    >>> fold_body(total, np.dtype("int32")).exact, fold_body(total, np.dtype("float32")).exact
+    (True, False)
+    """
+    exact = exact or (function in _EXACT_OF_INTEGERS and dtype is not None and dtype.kind in "iub")
+    return Body(
+        function.__name__,
+        function,
+        attributes,
+        over=True,
+        commutative=commutative,
+        exact=exact,
+        joins=JOINS.get(function),
+        idempotent=function in (greatest, least),
+    )
+
+
 def reduced(
     x: Tensor,
     axes: Sequence[int],
@@ -140,17 +166,6 @@ def reduced(
     kept = [k for k in range(x.rank) if k not in axes]
     order = [*kept, *sorted(axes)]
     view = x if order == list(range(x.rank)) else transpose(x, order)
-    joins = JOINS.get(function)
-    exact = exact or (function in _EXACT_OF_INTEGERS and x.dtype is not None and x.dtype.kind in "iub")
-    body = Body(
-        function.__name__,
-        function,
-        attributes,
-        over=True,
-        commutative=commutative,
-        exact=exact,
-        joins=joins,
-        idempotent=function in (greatest, least),
-    )
+    body = fold_body(function, x.dtype, exact=exact, commutative=commutative, attributes=attributes)
     made = compute(body, [view], batch=len(kept), dtype=x.dtype)
     return expand_dims(made, sorted(axes)) if keepdims and axes else made

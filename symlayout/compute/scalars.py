@@ -275,3 +275,89 @@ def scaled(x: Array, factor: float) -> Array:
 def joined_text(x: Array, y: Array) -> Array:
     """Return texts one after the other."""
     return elements(np.strings.add(x, y))
+
+
+def shifted(x: Array, y: Array, left: bool, signed: bool) -> Array:
+    """Return the bits of *x* moved by *y*; all of them go out where *y* is not below their number.
+
+    *signed* says whether the bits that come in on the left are copies of the first one.
+
+    >>> shifted(np.int8([-4, -4]), np.int8([1, 9]), False, False).tolist()
+    [126, 0]
+    """
+    width = 8 * x.dtype.itemsize
+    bits = x if left or signed == (x.dtype.kind == "i") else x.view(x.dtype.str.replace(*("iu", "ui")[signed]))
+    distance = y.view(y.dtype.str.replace("i", "u"))
+    inside = np.minimum(distance, width - 1).astype(bits.dtype)
+    moved = np.left_shift(bits, inside) if left else np.right_shift(bits, inside)
+    rest = bits.dtype.type(0) if left or not signed else np.right_shift(bits, bits.dtype.type(width - 1))
+    return elements(np.where(distance < width, moved, rest).view(x.dtype))
+
+
+def number_of_ones(x: Array) -> Array:
+    """Return how many bits of *x* are 1.
+
+    >>> number_of_ones(np.int8([-1, 6])).tolist()
+    [8, 2]
+    """
+    unsigned = x.view(x.dtype.str.replace("i", "u"))
+    one = unsigned.dtype.type(1)
+    bits = [(unsigned >> unsigned.dtype.type(k)) & one for k in range(8 * x.dtype.itemsize)]
+    return elements(np.sum(bits, axis=0)).astype(x.dtype)
+
+
+def leading_zeros(x: Array) -> Array:
+    """Return how many bits of *x* are 0 before the first one that is 1.
+
+    >>> leading_zeros(np.int8([0, 1, -1])).tolist()
+    [8, 7, 0]
+    """
+    unsigned = x.view(x.dtype.str.replace("i", "u"))
+    small = [unsigned < unsigned.dtype.type(1 << k) for k in range(8 * x.dtype.itemsize)]
+    return elements(np.sum(small, axis=0)).astype(x.dtype)
+
+
+@widened
+def log1p(x: Array) -> Array:
+    """Return the logarithm of ``1 + x``, without the rounding of the sum."""
+    return elements(np.log1p(x))
+
+
+@widened
+def expm1(x: Array) -> Array:
+    """Return ``exp(x) - 1``, without the rounding of the difference."""
+    return elements(np.expm1(x))
+
+
+@widened
+def cube_root(x: Array) -> Array:
+    """Return the cube root, which has the sign of *x*."""
+    return elements(np.cbrt(x))
+
+
+@widened
+def angle_of(y: Array, x: Array) -> Array:
+    """Return the angle of the point (x, y), from -pi to pi."""
+    return elements(np.arctan2(y, x))
+
+
+def is_finite(x: Array) -> Array:
+    """Return whether *x* is neither an infinity nor not a number."""
+    return elements(np.isfinite(x))
+
+
+def real_part(x: Array) -> Array:
+    """Return the real part of a number."""
+    return elements(np.real(x))
+
+
+def imaginary_part(x: Array) -> Array:
+    """Return the imaginary part of a number."""
+    return elements(np.imag(x))
+
+
+def complex_number(x: Array, y: Array) -> Array:
+    """Return the complex number with these parts."""
+    made = np.zeros(np.broadcast_shapes(x.shape, y.shape), np.result_type(x.dtype, np.complex64))
+    made.real, made.imag = x, y
+    return made

@@ -25,7 +25,7 @@ from symlayout_codegen.forks import cached_property
 UNKNOWN = "?"  # the shape of a value whose rank is not known
 _FRAMEWORKS = {"": "onnx", "com.microsoft": "microsoft", "ai.onnx.ml": "ml"}
 """What the catalogue calls the domains of ONNX."""
-CATALOGUE = ("microsoft", "ml", "onnx", "openvino", "tensorflow", "tflite", "torch")
+CATALOGUE = ("microsoft", "ml", "onnx", "openvino", "stablehlo", "tensorflow", "tflite", "torch")
 """All names that it has for frameworks."""
 
 
@@ -113,7 +113,7 @@ class ModelNode:
         The names of values; empty where one is left out.
     version : int
         The version of the operation set.
-    source : NodeProto, Layer, OperatorRecord or NodeRecord
+    source : NodeProto, Layer, OperatorRecord, NodeRecord or OperationRecord
         The node as the file has it, with its attributes.
     """
 
@@ -212,7 +212,7 @@ class Model:
     path : Path
         The file.
     format : str
-        ``"ONNX"``, ``"OpenVINO IR"``, ``"TFLite"`` or ``"PyTorch"``.
+        ``"ONNX"``, ``"OpenVINO IR"``, ``"TFLite"``, ``"PyTorch"`` or ``"StableHLO"``.
     inputs, outputs : dict of str to Tensor or Unshaped
         By their names in the file, in its order.  A value whose rank is not known is `Unshaped`: its ``rank`` and
         ``shape`` are None, and so is its ``dtype`` if that is not known.
@@ -222,7 +222,7 @@ class Model:
         The operations that the outputs need, each after the nodes that it reads; local functions are inlined.
     unused : tuple of ModelNode
         The other operations.  Runtimes compute these too, so what they demand of the sizes counts.
-    source : ModelProto, IRGraph, TFLiteGraph or PT2Graph
+    source : ModelProto, IRGraph, TFLiteGraph, PT2Graph or MLIRModule
         What the file has.
     demands : dict of str to tuple of Requirement
         For each value the requirements that its node was the first to state.

@@ -13,7 +13,15 @@ from symlayout.models.known_dims import KnownDims
 from symlayout.models.model import MaybeTensor, Model
 from symlayout.models.model_file import missing_file, near_files
 
-_FORMATS = {".xml": "OpenVINO IR", ".onnx": "ONNX", ".tflite": "TFLite", ".pt2": "PyTorch"}
+_FORMATS = {
+    ".xml": "OpenVINO IR",
+    ".onnx": "ONNX",
+    ".tflite": "TFLite",
+    ".pt2": "PyTorch",
+    ".mlir": "StableHLO",
+    ".mlirbc": "StableHLO",
+    ".jax": "StableHLO",
+}
 
 
 def read_model(
@@ -22,8 +30,9 @@ def read_model(
     """Return the model in *path*: its inputs, its outputs, and every value between them as lazy tensors.
 
     The formats are ONNX (``.onnx``, with the package ``onnx``; external data and local functions too), OpenVINO IR
-    (an ``.xml`` with its ``.bin`` in the same folder), TensorFlow Lite (``.tflite``) and PyTorch's exported programs
-    (``.pt2``).
+    (an ``.xml`` with its ``.bin`` in the same folder), TensorFlow Lite (``.tflite``), PyTorch's exported programs
+    (``.pt2``) and StableHLO, with the package ``jaxlib``: text (``.mlir``), a portable artefact (``.mlirbc``) or what
+    ``jax.export`` serialises (``.jax``).
 
     A leaf has the name of its input, with ``_`` for each character
     that a name may not have.  Only the nodes that an output needs are read.
@@ -56,6 +65,11 @@ def read_model(
     sizes.  Writes in place are followed through views; where that is not possible, what reads them is not known, and a
     note says so.  Pickles in the archive are not opened.
 
+    StableHLO: functions are inlined.  Inputs have the names of the program's arguments where the file has them, else
+    ``arg0``, ``arg1``.  Dims have JAX's names, and are at least 1 as JAX demands; without a signature they are called
+    by input and axis.  Assertions about shapes become requirements; a note tells those that are not read.  MLIR's
+    parser runs in a process of its own.
+
     Parameters
     ----------
     path : str or path
@@ -75,7 +89,8 @@ def read_model(
     MissingFileError
         If the file, or a file with constants that it needs, is not there: a `FileNotFoundError`.
     MissingPackageError
-        If the model is ONNX and the package ``onnx`` is not installed: an `ImportError`.
+        If the model is ONNX and the package ``onnx`` is not installed, or StableHLO and ``jaxlib`` is not: an
+        `ImportError`.
     TimeLimitError
         If the time limit ends it: a `TimeoutError`.
 
@@ -120,6 +135,10 @@ def _read(file: Path, known_dims: KnownDims) -> Model:
         from symlayout.models.formats.load_pt2 import read_pt2
 
         model = read_pt2(file, known_dims)
+    elif _FORMATS[file.suffix] == "StableHLO":
+        from symlayout.models.formats.stablehlo.load_stablehlo import read_stablehlo
+
+        model = read_stablehlo(file, known_dims)
     else:
         from symlayout.models.load_openvino import read_openvino
 

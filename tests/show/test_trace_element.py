@@ -91,6 +91,7 @@ SEVERAL = {  # which give several tensors, and a step gives one
     "onnx:DynamicQuantizeLinear",
     *(f"openvino:TopK-{k}" for k in (1, 3, 11)),
     *(f"openvino:MaxPool-{k}" for k in (8, 14)),
+    *(f"stablehlo:{name}" for name in ("chlo.top_k", "reduce", "reduce_window")),
     *(f"tflite:{name}" for name in ("SPLIT", "SPLIT_V", "TOPK_V2", "UNPACK")),
 }
 OPERATIONS = {

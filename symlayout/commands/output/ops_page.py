@@ -20,7 +20,7 @@ from symlayout.ops.slicing import getitem
 from symlayout.show import wording
 
 INDEX = "x[...]"
-FRAMEWORKS = ("openvino", "tensorflow", "onnx", "microsoft", "ml", "tflite", "torch")
+FRAMEWORKS = ("openvino", "tensorflow", "onnx", "microsoft", "ml", "tflite", "torch", "stablehlo")
 _SHOWN = {
     "getitem": INDEX,
     "broadcast_with": "broadcast_to",

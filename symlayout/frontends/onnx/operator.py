@@ -307,6 +307,9 @@ def _source(name: str) -> str:
         return (
             f"TensorFlow Lite, tensorflow/lite/schema/schema.fbs and tensorflow/lite/kernels, builtin operator {own}."
         )
+    if framework == "stablehlo":
+        part = "CHLO, chlo" if own.startswith("chlo.") else "StableHLO, specification of"
+        return f"{part} {own.removeprefix('chlo.')}: https://openxla.org/stablehlo/spec"
     if framework == "torch":
         return f"PyTorch, ATen operator {own}: aten/src/ATen/native/native_functions.yaml."
     if framework == "ml":

@@ -118,3 +118,17 @@ class FlatTable:
         data = self.numbers(field, "u1")
         self._buffer.spend(len(data))
         return data.tobytes().decode("utf-8", "replace")
+
+    def texts(self, field: int) -> list[str]:
+        """Return a vector of texts; an empty list if it is left out."""
+        at = self._at(field)
+        if at is None:
+            return []
+        start = self._buffer.offset(at)
+        count = len(self._buffer.vector(start, "<u4"))
+        found = []
+        for k in range(count):
+            data = self._buffer.vector(self._buffer.offset(start + 4 + 4 * k), "u1")
+            self._buffer.spend(len(data))
+            found.append(data.tobytes().decode("utf-8", "replace"))
+        return found

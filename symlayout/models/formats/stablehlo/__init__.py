@@ -1,0 +1,1 @@
+"""StableHLO: a module of MLIR to the values of its graph."""
