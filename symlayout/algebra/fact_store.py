@@ -197,6 +197,8 @@ class System:
     _written: dict[str, int] = field(default_factory=dict)  # names of each when it is written out, shared likewise
     splits: dict[str, Split] | None = None
     _steps: int = 0
+    _restricted: set[str] = field(default_factory=set)  # what known facts but definitions mention, of those looked at
+    _looked_at: int = 0  # known facts, from the first one on
     _stated: dict[tuple[str, Extent, Extent], None] = field(default_factory=dict)  # by the requirements
 
     def spend(self, goals: int) -> None:
@@ -261,6 +263,8 @@ class System:
             _written=self._written,
             splits=None if self.splits is None else dict(self.splits),
             _stated=dict(self._stated),
+            _restricted=set(self._restricted),
+            _looked_at=self._looked_at,
         )
 
     def reduce(self, e: Extent) -> Extent:

@@ -8,9 +8,9 @@ of one monomial.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import gcd
-from typing import Any
+from typing import Any, Self
 
 from symlayout.algebra.fact_store import DIGIT, INT64_MAX, Definition, Dim, Requirement, describe_dim
 from symlayout.algebra.intervals import Interval, at
@@ -505,6 +505,46 @@ class Facts(Divisions):
             parts = () if d is None else (d.left, d.right)
             waiting += {part for e in parts for part in names_of(e)}.difference(waiting)
         return True
+
+    def mentioning(self, names: Iterable[str]) -> Self:
+        """Return a fork without the floors and maxima that nothing mentions, neither *names* nor what is required.
+
+        A floor or a maximum has a value whatever the dims are.  So one that nothing mentions restricts no dim.
+        """
+        here = self.fork()
+        if self.definitions.keys() <= (used := self._mentioned_by(names)):
+            return here
+        idle = {name for name in self.definitions if name in self.low and name not in used}
+        for stored in (here.low, here.high, here.definitions, here.floors):
+            for name in idle & stored.keys():
+                del stored[name]
+        here.bounded = [name for name in self.bounded if name not in idle]
+        here.known = {e: None for e in self.known if e.names.isdisjoint(idle)}
+        here._fresh = [e for e in self._fresh if e in here.known]
+        here._restricted, here._looked_at = set(), 0
+        for sample in here._samples or ():
+            for name in idle & sample.keys():
+                del sample[name]
+        here.forget()
+        return here
+
+    def _mentioned_by(self, names: Iterable[str]) -> set[str]:
+        """Return *names* and what the requirements and equations mention, with all symbols that these are made of."""
+        said: list[Extent | None] = [e for r in self.requirements for e in (r.value, r.modulus)]
+        said += [*self.solved.values(), *[rule.equation for rule in self.rules], *self.equations]
+        said += [end for name, end in self.high.items() if name not in self.definitions]
+        found = {*names, *self.solved}
+        for e in (*said, *[part for pair in self.quotients.values() for part in pair]):
+            found |= e.names if isinstance(e, Poly) else frozenset()
+        waiting = [name for name in found if name in self.definitions or name in self.low]
+        for name in waiting:  # grows in the loop
+            d = self.definitions.get(name)
+            parts = (*self.terms_within(name), *(() if d is None else (d.left, d.right)))
+            for e in parts:
+                fresh = (names_of(e) | names_of(self.reduce(e))) - found
+                found |= fresh
+                waiting += fresh
+        return found
 
     def adopt(self, other: Facts) -> None:
         """Add the floors, entries and maxima that a fork of this system has defined, without the fork's assumptions."""

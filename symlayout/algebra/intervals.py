@@ -271,6 +271,7 @@ class Intervals(System):
             return
         before, fresh = list(self.known), set(self._fresh)
         self.known, self._fresh, self._best = {}, [], {}
+        self._restricted, self._looked_at = set(), 0
         for fact in before:
             reduced = self.reduce(fact)
             changed = reduced is not fact or fact in fresh

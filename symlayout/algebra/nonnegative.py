@@ -130,7 +130,11 @@ class Inequalities(Samples):
 
     def _no_fact_mentions(self, names: Set[str]) -> bool:
         """Return whether no known fact but the definition of a maximum mentions one of *names*."""
-        return all(fact.names.isdisjoint(names) or self._is_definition(fact) for fact in self.known)
+        for fact in islice(self.known, self._looked_at, None):  # facts are added at the end, one by one
+            if not fact.names <= self._restricted and not self._is_definition(fact):
+                self._restricted |= fact.names
+        self._looked_at = len(self.known)
+        return self._restricted.isdisjoint(names)
 
     def _is_definition(self, fact: Poly) -> bool:
         """Return whether *fact* is ``max(0, s) >= s``: it does not restrict the symbols of *s*."""

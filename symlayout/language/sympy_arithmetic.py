@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -23,6 +23,20 @@ def at_least(value: Any, low: int) -> bool:
     """Return whether ``value >= low`` is proved for all values of its dims."""
     facts = Facts()
     return facts.nonnegative(to_extent(value, facts) - low)
+
+
+def total(sizes: Mapping[Any, int]) -> Any:
+    """Return the sum of sizes times how often each occurs, as an int or an expanded expression.
+
+    >>> from symlayout.language.sympy_bridge import dim
+    >>> total({dim("H") + 1: 2, 3: 1})
+    2*H + 5
+    """
+    import sympy
+
+    known = sum(size * count for size, count in sizes.items() if isinstance(size, int))
+    terms = [size * count for size, count in sizes.items() if not isinstance(size, int)]
+    return sympy.Add(known, *terms).expand() if terms else known  # at once: sums of sums take quadratic time
 
 
 def quotients(values: Iterable[Any]) -> set[Any]:

@@ -483,7 +483,8 @@ def written(e: Sum, value: Callable[[str], Any]) -> Any:
             return value(f)
         parts = [written(part, value) for part in f.parts]
         if f.form in ("min", "max"):
-            return _extreme_of(f.form, tuple(parts))
+            is_decided = all(isinstance(each, str) for part in f.parts for _, factors in part.terms for each in factors)
+            return _extreme_of(f.form, tuple(parts), is_decided)
         if f.table is not None:
             return sympy.Indexed(sympy.Tuple(*f.table.values), *parts)
         left, right = parts
@@ -526,12 +527,16 @@ def extreme(form: str, values: Sequence[Any]) -> Any:
 
 
 @functools.lru_cache(maxsize=4096)  # an extent may have one within each other many times
-def _extreme_of(form: str, values: tuple[Any, ...]) -> Any:
+def _extreme_of(form: str, values: tuple[Any, ...], is_decided: bool = False) -> Any:
     """Return the minimum or maximum, by *form*, of SymPy expressions; SymPy compares them if they are small.
 
-    It does so by factoring their differences, which takes seconds where they have many terms.
+    It does so by factoring their differences, which takes seconds where they have many terms.  Polynomials in dims, of
+    which the algebra *is_decided* to keep the minimum or maximum, it could not compare either.
     """
     import sympy
+
+    if is_decided:
+        return (sympy.Max if form == "max" else sympy.Min)(*values, evaluate=False)
 
     nodes = itertools.chain.from_iterable(
         sympy.preorder_traversal(value) for value in values if not isinstance(value, int)

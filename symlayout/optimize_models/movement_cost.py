@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from symlayout.algebra.facts import Facts
 from symlayout.errors import FormatError
-from symlayout.language.sympy_arithmetic import rounded
+from symlayout.language.sympy_arithmetic import rounded, total
 from symlayout.language.sympy_bridge import remainder_of, to_extent
 from symlayout.models.model import Model, ModelNode
 from symlayout.tensors.chain import Tensor
@@ -45,8 +45,7 @@ class Cost:
     @property
     def total(self) -> Any:
         """The bytes, as an int or an expression in dims."""
-        total = sum(size * count for size, count in self.sizes.items())
-        return total.expand() if hasattr(total, "expand") else total
+        return total(self.sizes)
 
     def typical(self) -> int:
         """Return the bytes with 16 for each dim."""
@@ -66,7 +65,7 @@ class Cost:
         more, less = (self - other).sizes, (other - self).sizes
         if not more:  # a size is at least 0, whatever its form
             return True
-        spare = sum(n * size for size, n in less.items()) - sum(n * size for size, n in more.items())
+        spare = total(less) - total(more)
         return _is_nonnegative(spare) or _is_nonnegative(_multiples(spare, requires))
 
     def where(self, requires: Sequence[Any]) -> Cost:
@@ -131,7 +130,7 @@ def typical(size: Any) -> int:
 
 @functools.lru_cache(maxsize=4096)
 def _typical(size: Any) -> int:
-    return max(int(size.subs(dict.fromkeys(size.free_symbols, _TYPICAL))), 0)
+    return max(int(size.xreplace(dict.fromkeys(size.free_symbols, _TYPICAL))), 0)
 
 
 def bytes_of(t: Tensor) -> Any:

@@ -9,7 +9,7 @@ that are read there.  Pairs of computed values are decided in the order in which
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from symlayout.algebra.facts import Facts
@@ -90,7 +90,7 @@ def attempt(
 
     def decided() -> Tree | str:
         try:
-            dtype, here = dtype_of(left, right), facts.fork()
+            dtype, here = dtype_of(left, right), facts.mentioning(_names_of((left, right)))
             return agree(left, right, here, dtype, shown=True, finite=finite, effort=goals, congruence=congruence)
         except InconclusiveError as error:
             return error.claim
@@ -103,6 +103,12 @@ def attempt(
 def dtype_of(left: Tensor, right: Tensor) -> Any:
     """Return the element type of both sides; None if neither declares one."""
     return left.dtype if left.dtype is not None else right.dtype
+
+
+def _names_of(sides: Iterable[Tensor]) -> set[str]:
+    """Return the symbols that both sides may mention."""
+    known = [side.facts for side in sides]
+    return {name for facts in known for each in (facts.low, facts.solved, facts.definitions) for name in each}
 
 
 def _settled(decided: Callable[[], R]) -> R:

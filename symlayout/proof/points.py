@@ -31,6 +31,7 @@ _FEW, _MANY = 60, 2000  # sizes that are tried before the searches, and after th
 _BOXES = 200  # that the search for sizes of some dims visits
 _TRIALS = 6  # choices of start values from which sizes are looked for
 _MOST_REBUILT = 20_000  # most operations that are made again where declarations refuse sizes
+_MOST_INCLUDING = 16  # systems of facts, the largest ones, that may include the others
 _MOST_BOUND = 8  # valid sizes of which one with elements is taken
 _MOST_ELEMENTS = 1 << 14  # most elements of a side that is evaluated
 _MOST_WORK = 1 << 16  # most elements that bodies read there
@@ -137,8 +138,9 @@ def bound_as_one(sides: Sequence[Tensor], values: Mapping[str, int]) -> tuple[Te
             same = not own and all(map(operator.is_, inputs, node.inputs))
             made[id(node)] = known[key] = node if same else node.remade(inputs, own)
     checked: list[Tensor] = []
-    for t in sorted(systems, key=lambda t: -len(t.facts.requirements)):
-        if not any(other.facts.includes(t.facts) for other in checked):  # else they are checked with those of the other
+    demanding = [t for t in systems if t.facts.requirements]
+    for t in sorted(demanding, key=lambda t: -len(t.facts.requirements)):
+        if not any(other.facts.includes(t.facts) for other in checked[:_MOST_INCLUDING]):  # else the other's hold them
             t.check_requirements(_of(t, values))
             checked.append(t)
     return tuple([made[id(t)] for t in sides])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from math import prod
 from typing import Any
 
@@ -59,11 +59,12 @@ def small(
     fallback = None
     evaluated = t.facts.evaluation()
     shapes = [t.extents, *(leaf.extents for leaf in t.leaves())]
+    mentioned = {name for shape in shapes for e in shape for name in names_of(e)}
     for values in itertools.islice(candidates(t, preferred), tries):
         known = evaluated(values)  # cheaper than running the declarations again
         if t.facts.failing(known) is not None or not (suits is None or suits(known)):
             continue
-        if fallback is not None and not _is_small(shapes, known):
+        if fallback is not None and not _is_small(shapes, mentioned, known):
             continue  # it would not be taken, so the declarations need not run
         bound = _bound(t, values)
         if bound is None or not (fits is None or fits(bound)):
@@ -151,12 +152,12 @@ def _shapes(t: Tensor) -> list[tuple[int, ...]]:
     return [part.shape for part in (t, *t.leaves())]
 
 
-def _is_small(shapes: Sequence[Sequence[Extent]], known: Mapping[str, int]) -> bool:
+def _is_small(shapes: Sequence[Sequence[Extent]], mentioned: Set[str], known: Mapping[str, int]) -> bool:
     """Return whether the first shape has an element, and none has more than `MAX_CELLS`.
 
-    It is True if the symbols that are *known* do not tell.
+    It is True if the symbols that are *known* do not tell: the shapes have those that are *mentioned*.
     """
-    if not {name for shape in shapes for e in shape for name in names_of(e)} <= known.keys():
+    if not mentioned <= known.keys():
         return True
     output, *leaves = (prod(e if isinstance(e, int) else evaluate(e, known) for e in shape) for shape in shapes)
     return 0 < output <= MAX_CELLS and all(leaf <= MAX_CELLS for leaf in leaves)

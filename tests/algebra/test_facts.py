@@ -12,7 +12,7 @@ import pytest
 
 from symlayout.algebra import floor_normal_form
 from symlayout.algebra.facts import Dim, Facts
-from symlayout.algebra.polynomial import Extent, evaluate, symbol
+from symlayout.algebra.polynomial import Extent, evaluate, names_of, symbol
 from symlayout.algebra.sample_points import _SAMPLE_TRIALS, Samples
 from symlayout.errors import ShapeError
 from tests.algebra.systems import B, H, Random, W, base, check_system, digit, facts_of, random_system
@@ -220,6 +220,24 @@ def test_a_fork_copies_every_field_and_shares_what_counts_work() -> None:
         before, after = getattr(facts, entry.name), getattr(fork, entry.name)
         assert before == after, entry.name
         assert isinstance(before, int) or (before is after) == (entry.name in shared), entry.name
+
+
+def test_a_system_about_symbols_keeps_what_they_and_requirements_mention() -> None:
+    facts = Facts()
+    for name in ("H", "W"):
+        facts.declare(Dim(name))
+    h, w = symbol("H"), symbol("W")
+    first, second, third = facts.maximum(0, h - 3), facts.maximum(0, h - w), facts.maximum(0, w - 5)
+    inside = facts.maximum(0, first + w - 9)
+    facts.require_nonnegative(second - 2, "negative")
+    kept, idle = facts.mentioning(names_of(inside)), names_of(third)
+    assert len(idle) == 1
+    assert kept.definitions.keys() == facts.definitions.keys() - idle
+    assert kept.low.keys() == facts.low.keys() - idle
+    assert not any(idle & fact.names for fact in kept.known)
+    assert kept.requirements == facts.requirements
+    assert kept.nonnegative(inside - first - w + 9)
+    assert facts.mentioning(facts.definitions).definitions == facts.definitions
 
 
 def test_a_fork_names_the_fields_that_it_hands_over(monkeypatch: pytest.MonkeyPatch) -> None:

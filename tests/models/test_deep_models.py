@@ -50,3 +50,27 @@ def test_an_extent_that_is_too_long_is_a_dim_of_its_own(tmp_path: Path, monkeypa
     assert part[:3] == whole[:3]
     assert {s.name for s in whole[3].free_symbols} == {"W"}
     assert {s.name for s in part[3].free_symbols} != {"W"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "use", "depth"),
+    [
+        ("many outputs", "verify", 40),
+        ("joined inputs", "optimize", 150),
+    ],
+)
+def test_work_grows_with_the_depth(name: str, use: str, depth: int, tmp_path: Path) -> None:
+    """Twice the depth takes about twice the steps, or less where a budget ends the work."""
+
+    def steps_at(depth: int) -> int:
+        path = write(tmp_path, name, depth)
+        with counted() as steps:
+            if use == "verify":
+                assert sl.verify(path, path, run=False).verdict is sl.Verdict.PROVED
+            else:
+                assert all(verdict is sl.Verdict.PROVED for verdict in sl.optimize(path).report.verdicts.values())
+        return steps.count
+
+    steps_at(3)  # imports modules
+    assert steps_at(2 * depth) < 2.6 * steps_at(depth)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from symlayout.deadlines import work
 from symlayout.errors import FormatError, SymlayoutError, one_line
 from symlayout.maps.interpreter import interpret
 from symlayout.models.model import Model
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 _SMALL = 1 << 16  # bytes of a new constant; larger ones take the place of a constant of their size
 _LARGE = 1 << 26  # bytes of a constant that is moved
+_PER_GOAL = 500  # elements that are moved, which take as long as one goal
 
 
 def fold_constants(graph: EditedGraph, model: Model, kept: Set[str]) -> list[Rewritten]:
@@ -97,6 +99,9 @@ def _known_values(graph: EditedGraph, model: Model, kept: Set[str]) -> dict[str,
     """Return the constants that nodes make, of which all runtimes compute the same bits."""
     found: dict[str, np.ndarray[Any, Any]] = {}
     by_runtime = set(model.tensors.by_runtime)  # constants, and the constants that are made of them
+    stated = sum(len(t.raw_data) for t in graph.message.graph.initializer)
+    stated += sum(8 * node.ByteSize() for node in graph.nodes if _is_stated(node))  # an integer has a byte or more
+    most = min(max(stated, _SMALL), _LARGE)  # a larger one takes the place of none (see `_is_worth_its_bytes`)
     for node in graph.nodes:
         if draws(node) or (_is_stated(node) and not {a.name for a in node.attribute} <= set(CONSTANTS)):
             continue
@@ -105,7 +110,7 @@ def _known_values(graph: EditedGraph, model: Model, kept: Set[str]) -> dict[str,
                 t = model.tensors.shaped.get(name)
             except FormatError:  # numbers of dims that no value shows
                 continue
-            values = None if t is None or t.dtype is None or t.dtype.kind not in "biuf" else _values(t)
+            values = None if t is None or t.dtype is None or t.dtype.kind not in "biuf" else _values(t, most)
             if values is None:
                 continue
             if not by_runtime.isdisjoint(node.input):
@@ -115,11 +120,11 @@ def _known_values(graph: EditedGraph, model: Model, kept: Set[str]) -> dict[str,
     return found
 
 
-def _values(t: Tensor) -> np.ndarray[Any, Any] | None:
-    """Return the elements of a constant, or of one that is moved; None of another value."""
+def _values(t: Tensor, most: int) -> np.ndarray[Any, Any] | None:
+    """Return the elements of a constant, or of one that is moved and has at most so many bytes; None of others."""
     if t.values is not None:
         return np.asarray(t.values)
-    if any(not isinstance(e, int) for e in t.extents) or prod(t.extents) * t.dtype.itemsize > _LARGE:  # type: ignore
+    if any(not isinstance(e, int) for e in t.extents) or prod(t.extents) * t.dtype.itemsize > most:  # type: ignore
         return None
     waiting, seen = [t], set()
     while waiting:
@@ -130,6 +135,7 @@ def _values(t: Tensor) -> np.ndarray[Any, Any] | None:
         if at.body is not None or not at.inputs:
             return None
         waiting += at.inputs
+    work(prod(t.extents) // _PER_GOAL)  # type: ignore[arg-type]
     try:
         return np.asarray(interpret(t))
     except SymlayoutError:
