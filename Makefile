@@ -123,6 +123,7 @@ images: $(VENV)/test.stamp
 	$(BIN)/python -m tests.support.draw_rooms
 	$(BIN)/python -m tests.support.certificates.draw_proof
 	$(BIN)/python -m tests.layouts.pages.access_page
+	$(BIN)/python -m tests.reports.draw_page  # where Chromium and chromedriver are installed
 
 strict-c: $(VENV)/test.stamp
 	$(BIN)/python -m tests.compile_generated
