@@ -57,6 +57,7 @@ from symlayout.tensors.input_tensor import tensor
 from symlayout_codegen.forks import held_off as _held_off
 
 if TYPE_CHECKING:
+    from symlayout.equivalence.cached_rows import RowVerification, assert_same_rows, verify_rows
     from symlayout.equivalence.check import check
     from symlayout.equivalence.verification import ModelWitness, Verification
     from symlayout.equivalence.verify_models import assert_same_model, verify
@@ -105,6 +106,7 @@ __version__ = "0.1.0"
 
 _FRONTENDS = ("einops", "onnx", "openvino", "tensorflow", "torch")
 _LATER = {  # imported when first asked for, by the room and the module
+    **dict.fromkeys(("RowVerification", "assert_same_rows", "verify_rows"), "equivalence.cached_rows"),
     "check": "equivalence.check",
     **dict.fromkeys(("ModelWitness", "Verification"), "equivalence.verification"),
     **dict.fromkeys(("assert_same_model", "verify"), "equivalence.verify_models"),
@@ -177,6 +179,7 @@ __all__ = [
     "ProcessorError",
     "Proof",
     "Reason",
+    "RowVerification",
     "ShapeError",
     "Solution",
     "Status",
@@ -194,6 +197,7 @@ __all__ = [
     "array_split",
     "as_strided",
     "assert_same_model",
+    "assert_same_rows",
     "assume",
     "bank_conflicts",
     "batch_to_space",
@@ -275,6 +279,7 @@ __all__ = [
     "update_slice",
     "vector_width",
     "verify",
+    "verify_rows",
     "weakly_compatible",
     "weakly_congruent",
     "window",

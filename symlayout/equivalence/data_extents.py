@@ -18,6 +18,7 @@ from symlayout.proof.counterexample import Witness
 from symlayout.proof.verdict import Proof, Verdict
 from symlayout.tensors.chain import Tensor, graph_of
 from symlayout.tensors.computation import with_extents_of
+from symlayout.tensors.declaration import Replacement
 
 
 def made_again(
@@ -94,7 +95,8 @@ def with_one_data(
         for b, a in found.items():
             renamed_at.append((_place(a, left), _place(b, right)))
             symbols |= zip(names[1][b], map(symbol, names[0][a]), strict=True)
-        right, others = made_again(right, {}, symbols, {id(b): a for b, a in found.items()})
+        named = Replacement(symbols, {n: d for a in found.values() for n, d in a.facts.dims.items()})
+        right, others = made_again(right, {}, named, {id(b): a for b, a in found.items()})
         settled |= {id(others[id(b)]) for b in found}
         made = {**others, **{key: others.get(id(t), t) for key, t in made.items()}}
     return right, made, renamed_at
@@ -245,7 +247,7 @@ def with_data_as_shown(
         if new:
             if not one.isdisjoint(new) or not _dims(right.values()).isdisjoint(names.keys() - names.values() - one):
                 return right, f"extent {number} that depends on data: another one has its name"
-            right, _ = made_again(right, {}, new, {id(b): a})
+            right, _ = made_again(right, {}, Replacement(new, a.facts.dims), {id(b): a})
         one |= names.keys()
     if not (_dims(left.values()) & _dims(right.values())) <= one:
         return right, "an extent depends on data, and is not shown to be the same in both models"

@@ -16,6 +16,7 @@ from symlayout.errors import LEFT_OUT, ShapeError
 from symlayout.language import sympy_bridge
 from symlayout.proof.idle_functions import without_idle_functions
 from symlayout.tensors.chain import Tensor
+from symlayout.tensors.declaration import Replacement
 
 DEMAND, PARTIAL = "demand ", "partial "
 """How the names of values begin that state demands, and of those that may not be valid for all elements."""
@@ -163,7 +164,8 @@ def _over_one_set_of_inputs(
     for name, other in ends.inputs:
         leaf = before.inputs[name]
         leaves[after.inputs[other].key] = ends.given_after(name, made.get(id(leaf), leaf.bind(here)))
-    moved, others = made_again(right, leaves, there)
+    brought_in = {n: d for t in (*before.inputs.values(), *leaves.values()) for n, d in t.facts.dims.items()}
+    moved, others = made_again(right, leaves, Replacement(there, brought_in))
     known = {name: t.facts for t in before.inputs.values() for name in t.facts.dims}
     equations = ((known[name], Requirement("", "zero", symbol(name) - number)) for name, number in here.items())
     stated = tuple(sympy_bridge.to_relation(r, facts) for facts, r in equations)

@@ -331,10 +331,14 @@ class Evaluation:
         return cast_to(made, types.pop()) if types else made
 
     def counts_up(self, ends: list[Any]) -> bool:
-        """Return whether a range of dims starts at a number, and goes up to an end that is not below it."""
+        """Return whether a range of dims goes up to an end that is not below its start.
+
+        That is a number, or, with steps of 1, a size: then the range is the end of one that starts at 0.
+        """
         start, limit, delta = ends
-        up = isinstance(start, int) and isinstance(delta, int) and delta > 0
-        return up and self.shapes.at_least(limit - start, 0)
+        up = isinstance(delta, int) and delta > 0
+        known = isinstance(start, int) or (up and delta == 1 and self.shapes.at_least(start, 0))
+        return up and known and self.shapes.at_least(limit - start, 0)
 
     def with_choices(
         self, op: str, inputs: Sequence[Value | None], attributes: Mapping[str, Any], results: list[Value], where: str

@@ -20,6 +20,7 @@ from symlayout.tensors.chain import Tensor
 from symlayout.tensors.computation import constant
 from symlayout.tensors.element_types import type_name
 from symlayout.tensors.requirements import origins, requirements
+from symlayout.tensors.substitute_input import called
 from symlayout_codegen.forks import cached_property
 
 UNKNOWN = "?"  # the shape of a value whose rank is not known
@@ -289,6 +290,41 @@ class Model:
         """
         inputs = (t for t in self.inputs.values() if isinstance(t, Tensor))
         return relations(self.domain, {name for t in inputs for name in t.facts.dims})
+
+    def __call__(self, given: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """Return the outputs where inputs are other tensors, by name: the model as a function in a chain.
+
+        A dim of a replaced input is what the tensor in its place has there.  Bounds of these dims, and what the nodes
+        demand, become requirements of the outputs.  Inputs that are not *given* stay what they are.
+
+        Parameters
+        ----------
+        given : mapping of str to Tensor
+            Tensors by the names of inputs.
+
+        Raises
+        ------
+        FormatError
+            The model has no input of a name.
+        ArrayError
+            A tensor has another element type than the input.
+        ShapeError
+            ``size_mismatch`` for another rank, or an extent that does not fit; ``unknown_rank`` if the rank of an input
+            or an output is not known.
+        InconclusiveError
+            An extent of the model depends on data.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> import symlayout as sl
+        >>> models = Path(sl.__file__).parents[1] / "examples" / "models"  # in a checkout
+        >>> model = sl.read_model(models / "pixel_unshuffle.onnx")
+        >>> x = sl.tensor("1, 3, 2*a, 2*b", dtype="float32", name="image")
+        >>> model({"x": x})["y"].shape
+        (1, 12, a, b)
+        """
+        return called(self.inputs, self.outputs, given)
 
     def producer(self, name: str) -> ModelNode | None:
         """Return the node that computes a value; None for an input and a constant."""

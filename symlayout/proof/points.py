@@ -223,6 +223,5 @@ def _found(facts: Facts) -> Iterator[dict[str, int]]:
 
 
 def _of(t: Tensor, values: Mapping[str, int]) -> dict[str, Extent]:
-    """Return the values of the dims that a node has; constants have dims that others were renamed to, but no facts."""
-    renamed = {name for e in getattr(t.again, "values", {}).values() for name in names_of(e)}
-    return {name: value for name, value in values.items() if name in t.facts.dims or name in renamed}
+    """Return the values of the dims that a node has."""
+    return {name: value for name, value in values.items() if name in t.facts.dims}

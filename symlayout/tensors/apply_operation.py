@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from symlayout.algebra.floor_normal_form import renew
-from symlayout.algebra.polynomial import Extent, integer_or_extent, substitute
+from symlayout.algebra.polynomial import Extent, integer_or_extent
 from symlayout.errors import ArrayError, FormatError, ShapeError, SymlayoutError, shown
 from symlayout.tensors.chain import ASSUMED, Applicable, Tensor, check_tensors
-from symlayout.tensors.declaration import UNDETERMINED, Case, Declared, Operand
+from symlayout.tensors.declaration import UNDETERMINED, Case, Declared, Operand, Replacement
 from symlayout.tensors.element_types import check_fill, type_name
 from symlayout.tensors.ranged_coordinate import RangedBox, plain
 from symlayout.tensors.trial_coordinate import TrialCoordinate
@@ -221,16 +221,6 @@ def joined(
     return inputs, operand_of(name, inputs, values)
 
 
-def composed(first: Mapping[str, Extent], then: Mapping[str, Extent]) -> dict[str, Extent]:
-    """Return what both replacements of dims do, one after the other.
-
-    >>> from symlayout.algebra.polynomial import symbol
-    >>> composed({"a": symbol("b")}, {"b": 3, "c": 4})
-    {'b': 3, 'c': 4, 'a': 3}
-    """
-    return {**then, **{name: substitute(e, then) for name, e in first.items()}}
-
-
 def operand_of(name: str, xs: Sequence[Tensor], values: Mapping[str, Extent] | None = None) -> Operand:
     """Return the `Operand` of tensors: their shapes, and the facts of all of them as one system.
 
@@ -290,12 +280,13 @@ class Application(NamedTuple):
 
     def __call__(self, bound: tuple[Tensor, ...], values: Mapping[str, Extent]) -> Tensor:
         """Return what the declaration makes of the inputs *bound*, with the dims of *values* replaced."""
-        return apply(self.declaration, bound, self.args, self.kwargs, composed(self.values, values), own=self.own)
+        both = Replacement.of(self.values).then(values)
+        return apply(self.declaration, bound, self.args, self.kwargs, both, own=self.own)
 
     def record(self) -> tuple[Any, ...]:
         """Return data from which another process makes it again: the operation's import path and the attributes."""
         operation = getattr(self.declaration, "operation", self.declaration)
-        return operation, self.args, dict(self.kwargs), dict(self.values), self.own
+        return operation, self.args, dict(self.kwargs), self.values, self.own
 
 
 def _common_dtype(cases: Sequence[Case], inputs: Sequence[Tensor], name: str) -> np.dtype[Any] | None:

@@ -13,7 +13,7 @@ from symlayout.algebra.polynomial import Extent, names_of, product
 from symlayout.errors import ArrayError, ShapeError, one_line
 from symlayout.language import sympy_bridge
 from symlayout.language.to_text import spell_extent
-from symlayout.tensors.declaration import Body, Declared, Operand
+from symlayout.tensors.declaration import Body, Declared, Operand, Replacement
 from symlayout.tensors.element_types import type_name
 from symlayout.tensors.requirements import bounds, requirements
 
@@ -325,9 +325,10 @@ class Tensor:
             return self
         made: dict[int, Tensor] = {}
         self.check_dims(values)
+        values = values if apart is None else Replacement(values, apart.dims)
         for node in self.graph():
             if node.again is None:
-                made[id(node)] = _bind_leaf(node, values, apart) if node.values is None else node
+                made[id(node)] = _bind_leaf(node, values) if node.values is None else node
             else:
                 made[id(node)] = node.again(tuple(made[id(i)] for i in node.inputs), values)
         self.check_requirements(values)
@@ -356,7 +357,7 @@ class Tensor:
         """
         if self.again is not None:
             return self.again(inputs, values)
-        return self if self.values is not None or not values else _bind_leaf(self, values, None)
+        return self if self.values is not None or not values else _bind_leaf(self, values)
 
     def replace(self, leaves: Mapping[str, Tensor], values: Mapping[str, Extent] | None = None) -> Tensor:
         """Return the same chain on other inputs: *leaves* maps the keys of leaves to tensors, *values* binds dims."""
@@ -399,10 +400,13 @@ def check_bound(dim: Dim, value: Extent) -> None:
         raise ShapeError(f"{dim.name} = {value} is outside its bounds\n  known: {describe_dim(dim)}", "infeasible")
 
 
-def _bind_leaf(leaf: Tensor, values: Mapping[str, Extent], apart: Facts | None) -> Tensor:
+def _bind_leaf(leaf: Tensor, values: Mapping[str, Extent]) -> Tensor:
     facts = Facts()
-    for extra in apart.dims.values() if apart else ():
-        facts.declare(extra)
+    values = Replacement.of(values)
+    used = {other for name in leaf.facts.dims.keys() & values.keys() for other in names_of(values[name])}
+    for name, extra in values.brought_in.items():
+        if name in used:
+            facts.declare(extra)
     for name, dim in leaf.facts.dims.items():
         if name not in values:
             facts.declare(dim)

@@ -30,9 +30,9 @@ import numpy as np
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent
 from symlayout.errors import ShapeError
-from symlayout.tensors.apply_operation import Application, composed, joined, mapped, operand_of
+from symlayout.tensors.apply_operation import Application, joined, mapped, operand_of
 from symlayout.tensors.chain import Tensor, check_tensors
-from symlayout.tensors.declaration import Body, Case, Coords, Declared, Fill, Operand, Places
+from symlayout.tensors.declaration import Body, Case, Coords, Declared, Fill, Operand, Places, Replacement
 from symlayout.tensors.element_types import as_array, element_type
 
 Result = Sequence[Any] | Callable[[Operand, tuple[Tensor, ...]], Sequence[Extent]]
@@ -177,11 +177,12 @@ class Computation(NamedTuple):
 
     def __call__(self, bound: tuple[Tensor, ...], values: Mapping[str, Extent]) -> Tensor:
         """Return the value of the views *bound*, with the dims of *values* replaced."""
-        return _computed(bound, self.body, self.batch, self.result, self.dtype, composed(self.values, values))
+        both = Replacement.of(self.values).then(values)
+        return _computed(bound, self.body, self.batch, self.result, self.dtype, both)
 
     def record(self) -> tuple[Any, ...]:
         """Return data from which another process makes it again."""
-        return _computed, (self.body, self.batch, self.result, self.dtype), {}, dict(self.values), None
+        return _computed, (self.body, self.batch, self.result, self.dtype), {}, self.values, None
 
 
 def with_extents_of(t: Tensor, other: Tensor, inputs: tuple[Tensor, ...]) -> Tensor:

@@ -14,12 +14,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from symlayout.algebra import floor_normal_form
-from symlayout.algebra.facts import INT64_MAX, Facts
+from symlayout.algebra.facts import INT64_MAX, Dim, Facts
 from symlayout.algebra.polynomial import DIVIDED, Extent, Poly, exact_quotient, names_of, product, substitute
 from symlayout.errors import ShapeError, shown
 from symlayout.language import sympy_arithmetic, sympy_bridge
@@ -265,6 +266,39 @@ class Body(NamedTuple):
         return hash((self.name, self.function, attribute_key(self.attributes)))
 
 
+class Replacement(dict[str, Extent]):
+    """What replaces dims, by their names.
+
+    Attributes
+    ----------
+    brought_in : dict of str to Dim
+        The dims that it is made of, so that an operation that reads none of them knows them.
+    """
+
+    __slots__ = ("brought_in",)
+
+    def __init__(self, values: Mapping[str, Extent], brought_in: Mapping[str, Dim] = MappingProxyType({})) -> None:
+        super().__init__(values)
+        self.brought_in = dict(brought_in)
+
+    @classmethod
+    def of(cls, values: Mapping[str, Extent]) -> Replacement:
+        """Return a mapping as a replacement; one that is one already is returned as it is."""
+        return values if isinstance(values, cls) else cls(values)
+
+    def then(self, other: Mapping[str, Extent]) -> Replacement:
+        """Return what both do, one after the other."""
+        other = Replacement.of(other)
+        values = {**other, **{name: substitute(e, other) for name, e in self.items()}}
+        return Replacement(values, {**self.brought_in, **other.brought_in})
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Replacement, (dict(self), self.brought_in)
+
+
+_NOTHING = Replacement({})
+
+
 class Operand:
     """The inputs of an operation, as its declaration sees them.
 
@@ -296,7 +330,7 @@ class Operand:
         self.facts = facts
         self.counts: list[Extent] = []
         self._owned = owned  # whether no tensor has these facts, so that they may be added to
-        self._values = values or {}
+        self._values = Replacement.of(values) if values else _NOTHING
 
     @property
     def shape(self) -> tuple[Extent, ...]:
@@ -343,10 +377,23 @@ class Operand:
                 left, right = self.translate(d.left, facts), self.translate(d.right, facts)
                 meaning[name] = self.floor_div(left, right) if d.form == "floor" else self.maximum(left, right)
             elif name in self._values:
-                meaning[name] = self._values[name]
+                meaning[name] = self._replaced(facts.dims[name])
             else:
                 self._own().declare(facts.dims[name])
         return self.divide(substitute(top, meaning), substitute(bottom, meaning))
+
+    def _replaced(self, dim: Dim) -> Extent:
+        """Return what replaces a dim, which has to be within its bounds."""
+        value = self._values[dim.name]
+        if not isinstance(value, int):
+            for name in sorted(names_of(value) & self._values.brought_in.keys()):
+                self._own().declare(self._values.brought_in[name])
+            value = self.facts.reduce(value)
+            for end, _ in dim.limits(value):
+                self.require(end, "infeasible", "{} is out of the bounds of " + dim.name, value)
+            if dim.multiple_of != 1:
+                self.divide(value, dim.multiple_of, "infeasible")
+        return value
 
     def extents(self, values: Any, what: str, length: int | None = None) -> list[Extent]:
         """Return a list of attributes as extents; a single value counts as a list of one.

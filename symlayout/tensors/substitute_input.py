@@ -1,14 +1,16 @@
-"""Compose two chains: the output of one becomes an input of the other."""
+"""Compose chains: outputs of some become inputs of others."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
-from symlayout.algebra.polynomial import Extent, names_of
-from symlayout.errors import ShapeError
+from symlayout.algebra.polynomial import Extent, names_of, substitute
+from symlayout.errors import ArrayError, FormatError, InconclusiveError, ShapeError, shown
 from symlayout.tensors.apply_operation import apply
-from symlayout.tensors.chain import Tensor
-from symlayout.tensors.declaration import Declared, Operand, index_map
+from symlayout.tensors.chain import Tensor, graph_of
+from symlayout.tensors.declaration import Declared, Operand, Replacement, index_map
+from symlayout.tensors.element_types import type_name
 
 
 def compose(first: Tensor, then: Tensor, source: str | None = None) -> Tensor:
@@ -31,7 +33,7 @@ def compose(first: Tensor, then: Tensor, source: str | None = None) -> Tensor:
         if name in leaf.facts.dims and leaf.facts.to_user(e) == (e, 1) and str(e) == name:
             values.setdefault(name, given)
     fitted = demand_shape(first, leaf, values)
-    return then.replace({leaf.key: fitted}, values)
+    return then.replace({leaf.key: fitted}, Replacement(values, first.facts.dims))
 
 
 def _leaf(t: Tensor, source: str | None) -> Tensor:
@@ -72,3 +74,47 @@ def composed(z: Operand, like: Tensor, given: Mapping[str, Extent]) -> Declared:
         expected = z.translate(e, like.facts)
         z.require_equal(n, expected, "size_mismatch", "axis {} has extent {}, expected {}", axis, n, expected)
     return index_map(z.shape, lambda *i: i)
+
+
+def called(inputs: Mapping[str, Any], outputs: Mapping[str, Any], given: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Return *outputs* where some *inputs* are other tensors: see `Model.__call__`."""
+    for name in given:
+        if name not in inputs:
+            raise FormatError(f"the model has no input {shown(name)}")
+    if unknown := [n for ends in (inputs, outputs) for n, t in ends.items() if not isinstance(t, Tensor)]:
+        raise ShapeError(f"the rank of {shown(unknown[0])} is not known", "unknown_rank")
+    nodes = graph_of(outputs.values())
+    own = {name for t in inputs.values() for name in t.facts.dims}
+    if others := sorted({name for t in nodes for name in t.facts.dims} - own):
+        raise InconclusiveError(f"{others[0]} depends on data, and no call says what it is")
+    values = _dims_of({name: (inputs[name], t) for name, t in given.items()})
+    leaves = {inputs[name].key: t for name, t in given.items()}
+    made: dict[int, Tensor] = {}
+    for node in nodes:
+        leaf = leaves.get(node.key) if node.again is None else None
+        made[id(node)] = leaf or node.remade(tuple(made[id(x)] for x in node.inputs), values)
+    return {name: made[id(t)] for name, t in outputs.items()}
+
+
+def _dims_of(pairs: Mapping[str, tuple[Tensor, Tensor]]) -> Replacement:
+    """Return what the dims of inputs are, where other tensors are in their places, and check that these fit."""
+    values: dict[str, Extent] = {}
+    for name, (own, t) in pairs.items():
+        if own.rank != t.rank:
+            raise ShapeError(f"input {shown(name)} has rank {own.rank}, and {t.rank} is given", "size_mismatch")
+        if own.dtype is not None and t.dtype is not None and own.dtype != t.dtype:
+            types = f"{type_name(own.dtype)}, and {type_name(t.dtype)} is given"
+            raise ArrayError(f"input {shown(name)} has dtype {types}")
+        for e, n in zip(own.extents, t.extents, strict=True):
+            names = names_of(e)
+            if len(names) == 1 and str(e) in names:
+                values.setdefault(str(e), n)
+    brought_in = {dim: d for _, t in pairs.values() for dim, d in t.facts.dims.items()}
+    found = Replacement(values, brought_in)
+    for name, (own, t) in pairs.items():
+        for axis, (e, n) in enumerate(zip(own.extents, t.extents, strict=True)):
+            expected: Any = e if isinstance(e, int) else substitute(e, found)
+            if expected != n and t.facts.reduce(expected) != t.facts.reduce(n):
+                sizes = f"{own.facts.spell(e)}, and {t.facts.spell(n)} is given"
+                raise ShapeError(f"axis {axis} of input {shown(name)} has extent {sizes}", "size_mismatch")
+    return found

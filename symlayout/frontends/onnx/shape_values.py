@@ -19,10 +19,12 @@ from symlayout.frontends import attributes
 from symlayout.frontends.onnx.element_types import of_number
 from symlayout.frontends.onnx.operator import Sizes, as_tensor, is_known, known, known_number, operator
 from symlayout.frontends.rank import require_rank, require_shape
+from symlayout.language.sympy_arithmetic import at_least
 from symlayout.language.sympy_bridge import fresh
 from symlayout.ops.axes import moveaxis
 from symlayout.ops.broadcast import broadcast_to
 from symlayout.ops.reshape import reshape
+from symlayout.ops.slicing import getitem
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.computation import compute
 from symlayout.tensors.computation import constant as known_constant
@@ -156,6 +158,8 @@ def range(start: Tensor | Any, limit: Tensor | Any, delta: Tensor | Any, stash_t
             values = (("values", (first.item(), last.item(), step.item())),)
             return whole("range", [], (count,), attributes=values, dtype=first.dtype)
         return known_constant((first + np.arange(count) * step).astype(np.asarray(first).dtype))
+    if step == 1 and getattr(first, "free_symbols", ()) and at_least(first, 0):  # positions behind those of a cache
+        return getitem(range(0, last, 1), slice(first, None))
     distance, by = attributes.scalar("limit", last - first, 0), attributes.constant("delta", int(step))
     count = (distance + by - 1) // by
     room = room_of((count,))
