@@ -193,14 +193,9 @@ def refused_after(
     for values in islice(sizes(here, dict.fromkeys(here.dims, 1)), _MOST_SIZES):
         if _refuses(here, values) or not _refuses(there, values) or not _are_valid(shown, values, elements=True):
             continue
-        for name, t in right.items():
-            try:
-                t.bind(_of(t, values))
-            except ShapeError as error:
-                if error.kind != LEFT_OUT and _are_valid(others, values):
-                    return RefusedSizes(values, name, one_line(str(error).splitlines()[0]))
-            except InconclusiveError:
-                continue
+        refused = _refusal(right, values)
+        if refused is not None and _are_valid(others, values):
+            return refused
     return None
 
 
@@ -215,15 +210,26 @@ def refused_everywhere(left: Mapping[str, Tensor], right: Mapping[str, Tensor]) 
     here = facts_of(left)
     if not _exclude_each_other(here, facts_of(right)):
         return None
-    for values, _ in bound_sides(list(left.values()), here, _MOST_SIZES):
-        for name, t in right.items():
-            try:
-                t.bind(_of(t, values))
-            except ShapeError as error:
-                if error.kind != LEFT_OUT:
-                    return RefusedSizes(values, name, one_line(str(error).splitlines()[0]))
-            except InconclusiveError:
-                continue
+    refused = (_refusal(right, values) for values, _ in bound_sides(list(left.values()), here, _MOST_SIZES))
+    return next(filter(None, refused), None)
+
+
+def _refusal(right: Mapping[str, Tensor], values: Mapping[str, int]) -> RefusedSizes | None:
+    """Return the first of the values *right* that is not valid for these sizes; None if none is known not to be.
+
+    Where a demand beyond the standard fails, what the reader says of the others says nothing of the standard.
+    """
+    systems = {id(t.facts): t.facts for t in right.values()}.values()
+    if any(_refuses(facts, values, (r for r in facts.requirements if r.kind == LEFT_OUT)) for facts in systems):
+        return None
+    for name, t in right.items():
+        try:
+            t.bind(_of(t, values))
+        except ShapeError as error:
+            if error.kind != LEFT_OUT:
+                return RefusedSizes(dict(values), name, one_line(str(error).splitlines()[0]))
+        except InconclusiveError:
+            continue
     return None
 
 
@@ -244,10 +250,10 @@ def _may_refuse(here: Facts, after: Mapping[str, Tensor]) -> bool:
         return True
 
 
-def _refuses(facts: Facts, values: Mapping[str, int]) -> bool:
-    """Return whether a requirement fails, as far as the dims have values."""
+def _refuses(facts: Facts, values: Mapping[str, int], asked: Iterable[Requirement] | None = None) -> bool:
+    """Return whether a requirement fails, or one of those *asked*, as far as the dims have values."""
     known = facts.values(values)
-    for r in facts.requirements:
+    for r in facts.requirements if asked is None else asked:
         try:
             if not r.holds(known):
                 return True

@@ -46,6 +46,7 @@ from symlayout.models.arithmetic.shape_arrays import (
     moved,
 )
 from symlayout.tensors.chain import Tensor
+from symlayout.tensors.requirements import part_of
 
 MAX_PASSES = 8  # over the nodes, each with more quotients that are known to be exact
 MAX_WORK = 10_000  # of a model, on different expressions
@@ -346,9 +347,16 @@ def exact_target(data: Value | None, shape: Value | None, *, copies: bool = Fals
 
 
 def required(leaf: Tensor, hints: Collection[Any]) -> Tensor:
-    """Return an input of a model that requires what is supposed of its dims (see `Supposed`)."""
+    """Return an input of a model that requires what is supposed of its dims (see `Supposed`).
+
+    Divisors in it are positive, which is not the standard's demand either.
+    """
     for e in sorted((hint.value for hint in hints if isinstance(hint, Supposed)), key=str):
         if {s.name for s in e.free_symbols} <= leaf.facts.dims.keys():
+            apart = leaf.facts.fork()
+            to_extent(e, apart)
+            own = apart.requirements[len(leaf.facts.requirements) :]
+            leaf.facts.merge(part_of(apart, [r.replaced(kind=LEFT_OUT) for r in own]))
             leaf.facts.require_nonnegative(to_extent(e, leaf.facts), LEFT_OUT, "shape of the input")
     return leaf
 

@@ -156,6 +156,42 @@ def test_sizes_that_the_reader_leaves_out_are_said_where_the_model_after_refuses
         assert "M >= 1" in {str(r) for r in (*found.assumed, *found.requires)}
 
 
+def extent(x: str, axis: int, op: str, number: int, y: str) -> list[NodeProto]:
+    """Return nodes that compute *y* of an extent of *x*."""
+    return [
+        node("Shape", x, f"{y}_s"),
+        node("Constant", "", f"{y}_i", value_ints=[axis]),
+        node("Gather", f"{y}_s, {y}_i", f"{y}_g", axis=0),
+        node("Constant", "", f"{y}_n", value_ints=[number]),
+        node(op, f"{y}_g, {y}_n", y),
+    ]
+
+
+def reshaped(shape: tuple[int, ...], target: tuple[int, ...]) -> tuple[int, ...] | None:
+    """Return what `Reshape` makes of a shape, by the words of the standard; None where it is refused."""
+    try:
+        return np.empty(shape).reshape([n or shape[k] for k, n in enumerate(target)]).shape
+    except ValueError:
+        return None
+
+
+def test_sizes_that_the_reader_leaves_out_are_no_witness_whatever_else_fails_there(file: Files) -> None:
+    """A 0 in a target copies an extent; the number of elements, or a later divisor, is none of the standard's there."""
+    rest = node("Constant", "", "rest", value_ints=[-1])
+    nodes = [rest, *extent("x", 0, "Mod", 2, "e"), node("Concat", "rest, e", "t", axis=0), node("Reshape", "x, t", "v")]
+    found = [sl.verify(file([node("Relu", "x", "y")]), file([*nodes, node("Relu", "v", "y")]))]
+    nodes += [*extent("v", -2, "Sub", 1, "f"), node("Concat", "rest, f", "u", axis=0), node("Reshape", "v, u", "w")]
+    found.append(sl.verify(file([node("Relu", "x", "y")]), file([*nodes, node("Relu", "w", "y")])))
+    for steps, each in enumerate(found, 1):
+        assert each.verdict is REFUTED
+        assert each.witness is not None
+        at = {str(dim): n for dim, n in each.witness.dims.items()}
+        shape: tuple[int, ...] | None = (at["N"], at["C"])
+        for k in range(steps):
+            shape = None if shape is None else reshaped(shape, (-1, (shape[-2] - 1) if k else (shape[0] % 2)))
+        assert shape is None or shape != (at["N"], at["C"]), each
+
+
 def test_one_name_for_two_dims_is_said(file: Files) -> None:
     """The reader takes one name for one dim; what the model after does with others is not known."""
     unused = [node("Add", "x, z", "s"), *RELU]
