@@ -67,6 +67,14 @@ def test_a_network_with_its_channels_last_is_carried(tmp_path: Path) -> None:
     assert [n.op_type for n in o.source.graph.node][:2] == ["Transpose", "Abs"]
 
 
+def test_rules_do_not_undo_what_the_layout_leaves_at_an_input(tmp_path: Path) -> None:
+    """A Relu, part of which is read, costs less before the transpose of the input, whose layout takes it back."""
+    n = Network()
+    part = n("Slice", n("Relu", "x"), *(n.given([value], np.int64) for value in (1, 100, 1)))
+    o = carried(tmp_path, n.model(("N", 8, 6, 3), n.conv(part, 3, 4, 1), 4), "NCHW")
+    assert [change.rule for change in o.report.changes] == ["layout"]
+
+
 def test_a_transpose_does_not_become_blocks_of_another_name(tmp_path: Path) -> None:
     """With extents such as (1, 8, 8, 4) a transpose is a DepthToSpace between reshapes, which moves as much."""
     o = carried(tmp_path, small((1, 8, 8, 4), channels=4), None)
