@@ -29,6 +29,7 @@ from symlayout.algebra.polynomial import (
 from symlayout.algebra.table import Table
 from symlayout.deadlines import check_time, spend_goals
 from symlayout.errors import ShapeError
+from symlayout.walks import Walk
 from symlayout_codegen.values import Value
 
 INT64_MAX = 2**63 - 1
@@ -297,15 +298,26 @@ class System:
         """Return whether *e* depends on *name*, also through floors, tables and maxima: then *name* cannot be *e*."""
         if not self.floors and not self.definitions and not self.entries:
             return name in names_of(e)
-        todo, seen = set(names_of(e)), set[str]()
-        while todo:
-            derived = todo.pop()
-            seen.add(derived)
+        walk = Walk(names_of(e))
+        for derived in walk:
             parts = self.terms_within(derived)
             if not parts and (d := self.definitions.get(derived)) is not None:
                 parts = self.reduce(d.left), self.reduce(d.right)
-            todo |= {part for each in parts for part in names_of(each)} - seen
-        return name in seen
+            walk.to(part for each in parts for part in names_of(each))
+        return name in walk.seen
+
+    def behind(self, names: Iterable[str]) -> set[str]:
+        """Return *names*, and the symbols that the definitions and quotients among them are made of."""
+        walk = Walk(names)
+        for name in walk:
+            d = self.definitions.get(name)
+            for e in self.quotients.get(name, ()) if d is None else (d.left, d.right):
+                walk.to(names_of(e))
+        return set(walk.seen)
+
+    def dims_behind(self, names: Iterable[str]) -> set[str]:
+        """Return the dims that *names* depend on, directly or through definitions."""
+        return self.behind(names) & self.dims.keys()
 
     def to_user(self, e: Extent) -> tuple[Extent, Extent]:
         """Return ``(n, d)`` in the user's dims with ``e == n/d``, reduced by the factors that `lowest_terms` finds."""

@@ -15,6 +15,7 @@ from symlayout.algebra.fact_store import DIGIT, drop
 from symlayout.algebra.intervals import Intervals, holds_at
 from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, collapse, evaluate, names_of
 from symlayout.deadlines import spend_goals
+from symlayout.walks import Walk
 
 _SAMPLES = 4  # most samples of a system
 _FOUND_SAMPLES = 12  # most samples of a system with those that goals needed
@@ -157,13 +158,10 @@ class Samples(Intervals):
                     seen.add(name)
                     if mentioned := self._mentioned(name):
                         todo.append((name, *mentioned))
-        found, waiting = set[str](), list(names)
-        while waiting:
-            name = waiting.pop()
-            if name not in found:
-                found.add(name)
-                waiting += self._mentioned(name) if name not in groups else chain.from_iterable(groups[name])
-        return found
+        walk = Walk(names)
+        for name in walk:
+            walk.to(self._mentioned(name) if name not in groups else chain.from_iterable(groups[name]))
+        return set(walk.seen)
 
     def _mentioned(self, name: str) -> list[str]:
         """Return the symbols that the definition or the end of a symbol mentions."""

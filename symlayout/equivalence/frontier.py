@@ -17,6 +17,7 @@ from symlayout.ops.transpose import transpose
 from symlayout.proof.congruence import Congruence
 from symlayout.proof.decide_equal import attempt
 from symlayout.tensors.chain import Tensor
+from symlayout.walks import Walk
 
 _MOST_COMPARED = 400  # pairs of values
 _MOST_NEAR = 40  # values after that one operand is compared with, where the functions differ
@@ -45,19 +46,14 @@ class Frontier:
 
     def of(self, outputs: Iterable[tuple[Tensor, Tensor]]) -> list[tuple[Tensor, Tensor]]:
         """Return the pairs of values, each not shown to be equal, whose operands are, that *outputs* are made of."""
-        found: dict[tuple[int, int], tuple[Tensor, Tensor]] = {}
-        seen: set[tuple[int, int]] = set()
-        waiting = list(outputs)[::-1]
-        while waiting:
-            a, b = waiting.pop()
-            if (key := (id(a), id(b))) in seen:
-                continue
-            seen.add(key)
+        found: list[tuple[Tensor, Tensor]] = []
+        walk = Walk(list(outputs)[::-1])
+        for a, b in walk:
             if more := [(p, q) for p, q in self._before(a, b) if self._have_names(p, q)]:
-                waiting += more[::-1]
+                walk.to(more[::-1])
             else:
-                found[key] = a, b
-        return list(found.values())
+                found.append((a, b))
+        return found
 
     def _before(self, a: Tensor, b: Tensor) -> list[tuple[Tensor, Tensor]]:
         """Return pairs of operands that are not shown to be equal; nothing if all operands are."""
@@ -108,15 +104,14 @@ class Frontier:
 
     def _operands(self, t: Tensor, side: int) -> list[Tensor]:
         """Return the named values, inputs and constants that a value is made of, in order."""
-        found: dict[int, Tensor] = {}
-        waiting = list(t.inputs[::-1])
-        while waiting:
-            node = waiting.pop()
+        found: list[Tensor] = []
+        walk = Walk(t.inputs[::-1])
+        for node in walk:
             if id(node) in self.names[side] or not node.inputs or node.body is not None:
-                found[id(node)] = node
+                found.append(node)
             else:
-                waiting += node.inputs[::-1]
-        return list(found.values())
+                walk.to(node.inputs[::-1])
+        return found
 
     def _near(self, t: Tensor) -> list[Tensor]:
         """Return the values after that *t* is made of, the nearest first."""

@@ -36,6 +36,7 @@ from symlayout.maps.compose_chain import Read, Window
 from symlayout.maps.split_digits import Box, refine
 from symlayout.ops.reshape import linear
 from symlayout.tensors.chain import Tensor
+from symlayout.walks import Walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,12 +274,10 @@ class _SideReader:
 
     def _digits_of(self, e: Extent) -> set[str]:
         """Return the names in *e*, and in the floors that it has."""
-        found, waiting = set[str](), [e]
-        while waiting:
-            new = names_of(waiting.pop()) - found
-            found |= new
-            waiting += [self.facts.floors[n][0] for n in new if n in self.facts.floors]
-        return found
+        walk = Walk(names_of(e))
+        for name in walk:
+            walk.to(names_of(self.facts.floors[name][0]) if name in self.facts.floors else ())
+        return set(walk.seen)
 
     def _not_told(self) -> InconclusiveError:
         return InconclusiveError(f"{self.t!r} reads its input by digits whose steps can be told apart")

@@ -28,6 +28,7 @@ from symlayout.proof.verdict import Proof, Verdict
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.requirements import implies
 from symlayout.tensors.stand_in import rebased
+from symlayout.walks import Walk
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto
@@ -134,14 +135,11 @@ class _Regions:
 
     def _is_all(self, name: str, end: str) -> bool:
         """Return whether all that is read of a value is read by way of *end*."""
-        path, waiting = {end}, [end]
-        while waiting:
-            at = waiting.pop()
-            before = [s for s in self.sources.get(at, ()) if at != name and s not in path]
-            path.update(before)
-            waiting += before
-        inside = {name} | path - {end}
-        return all(n not in self.kept and path.issuperset(self._made_of(n)) for n in inside)
+        walk = Walk([end])
+        for at in walk:
+            walk.to(self.sources.get(at, ()) if at != name else ())
+        inside = {name} | walk.seen.keys() - {end}
+        return all(n not in self.kept and walk.seen.keys() >= set(self._made_of(n)) for n in inside)
 
     def _has_rank(self, name: str, rank: int) -> bool:
         t = self.tensors.get(name)

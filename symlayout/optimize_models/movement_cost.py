@@ -15,6 +15,7 @@ from symlayout.language.sympy_bridge import remainder_of, to_extent
 from symlayout.models.model import Model, ModelNode
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.element_types import STRING
+from symlayout.walks import Walk
 
 if TYPE_CHECKING:
     from onnx import NodeProto
@@ -231,18 +232,14 @@ class Movement:
         t = self.tensors.get(name)
         if t is None:
             return []
-        ends = {id(self.tensors[n]): n for n in inputs if n and self.tensors.get(n) is not None}
+        ends = {x: n for n in inputs if n and (x := self.tensors.get(n)) is not None}
         found: dict[str, None] = {}
-        waiting, seen = [t], set()
-        while waiting:
-            at = waiting.pop()
-            if id(at) in seen:
-                continue
-            seen.add(id(at))
-            if id(at) in ends:
-                found[ends[id(at)]] = None
+        walk = Walk([t])
+        for at in walk:
+            if at in ends:
+                found[ends[at]] = None
             elif at.declared is None:
                 return []
             else:
-                waiting.extend(at.inputs)
+                walk.to(at.inputs)
         return list(found)

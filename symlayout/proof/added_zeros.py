@@ -17,6 +17,7 @@ from symlayout.proof.forms.real_forms import Atom, Atoms, UnformedError
 from symlayout.proof.idle_functions import is_of_single_elements, stands_for, with_operands
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.declaration import Body
+from symlayout.walks import Walk
 
 
 def without_added_zeros(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -74,12 +75,8 @@ def _keeps(node: Tensor, body: Body, kept: int) -> bool:
 
 def _is_zero(view: Tensor) -> bool:
     """Return whether all elements of a view are constants 0 or -0."""
-    waiting, seen = [view], set[int]()
-    while waiting:
-        node = waiting.pop()
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
+    walk = Walk([view])
+    for node in walk:
         if node.declared is None:
             if node.values is None or node.values.dtype.kind != "f" or node.values.any():
                 return False
@@ -87,7 +84,7 @@ def _is_zero(view: Tensor) -> bool:
         for case in node.declared.cases:  # inputs that no case reads only give extents
             if case.fill is not None and not _is_number_zero(case.fill.value):
                 return False
-            waiting.append(node.inputs[case.source])
+            walk.to([node.inputs[case.source]])
     return True
 
 

@@ -22,6 +22,7 @@ from symlayout.proof.certificate.claim import TracedCoordinate
 from symlayout.tensors.chain import Tensor, same_size
 from symlayout.tensors.declaration import UNDETERMINED, Case
 from symlayout.tensors.element_types import fill_text
+from symlayout.walks import Walk, settle
 
 Order = tuple[int, ...]
 Pairs = list[tuple[Tensor, Tensor]]
@@ -94,13 +95,10 @@ class Classes:
         """
         found: dict[tuple[Tensor, Tensor], None] = {}
         parts: Pairs = []
-        seen: set[tuple[Tensor, Tensor]] = set()
-        waiting = [(left, right)]
-        while waiting:
-            a, b = waiting.pop()
-            if a is b or (a, b) in seen:
+        walk = Walk([(left, right)])
+        for a, b in walk:
+            if a is b:
                 continue
-            seen.add((a, b))
             if self.are_one(a, b):
                 if any(self.leaves(a, b)):
                     found[a, b] = None
@@ -109,7 +107,7 @@ class Classes:
                     return None
                 found[a, b] = None
             elif (maps := self._map_of(a)) is not None and a.extents == b.extents and maps == self._map_of(b):
-                waiting += [(a.inputs[k], b.inputs[k]) for k in sorted({m.source for m in maps}, reverse=True)]
+                walk.to((a.inputs[k], b.inputs[k]) for k in sorted({m.source for m in maps}, reverse=True))
             elif (a, b) == (left, right) or a.extents != b.extents or a.dtype != b.dtype:
                 return None
             else:
@@ -120,16 +118,7 @@ class Classes:
 
     def member(self, t: Tensor) -> Member:
         """Return where a value stands in the table."""
-        waiting = [t]
-        while waiting:
-            node = waiting[-1]
-            if node in self._members:
-                waiting.pop()
-            elif missing := [x for x in self._made_of(node) if x not in self._members]:
-                waiting += missing
-            else:
-                self._members[node] = self._found(node)
-        return self._members[t]
+        return settle(t, self._made_of, self._members, self._found)
 
     def _made_of(self, t: Tensor) -> tuple[Tensor, ...]:
         return () if t.body is not None and (self.exact or t.body.random) else t.inputs

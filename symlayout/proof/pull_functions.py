@@ -260,11 +260,8 @@ def constant_of_shape(views: Sequence[Tensor], t: Tensor) -> Tensor | None:
 
 def read_leaves(t: Tensor) -> list[Tensor]:
     """Return the leaves that elements are read from; operations may have others for their extents."""
-    reached = {id(t)}
-    for node in reversed(t.nodes()):
-        if node.declared is not None and id(node) in reached:
-            reached |= {id(node.inputs[case.source]) for case in node.declared.cases}
-    return [leaf for leaf in t.leaves() if id(leaf) in reached]
+    reached = set(t.leaves_read())
+    return [leaf for leaf in t.leaves() if leaf in reached]
 
 
 def moved(t: Tensor, views: Mapping[str, Tensor], batch: int, fills: Fills | None = None) -> Tensor:

@@ -20,6 +20,7 @@ from symlayout.show.fold_graph import folded
 from symlayout.show.layered_graph import BoxGraph, GraphBox, LayeredGraph
 from symlayout.show.svg import Canvas, width_of, wrapped
 from symlayout.tensors.chain import Tensor
+from symlayout.walks import Walk
 
 MOST_BOXES = 200  # of a picture
 _MARGIN, _HEAD = 20.0, 60.0
@@ -141,14 +142,10 @@ class Outline:
             found[k] = read
             known.update(dict.fromkeys(made))
             self.maker.update(dict.fromkeys(made, k))
-        waiting = [self.maker[n] for n in map(self._real, self.model.outputs) if n in self.maker]
-        needed: set[int] = set()
-        while waiting:
-            k = waiting.pop()
-            if k not in needed:
-                needed.add(k)
-                waiting.extend(self.maker[n] for n in found[k] if n in self.maker)
-        self.reads = {k: names for k, names in found.items() if k in needed}
+        needed = Walk(self.maker[n] for n in map(self._real, self.model.outputs) if n in self.maker)
+        for k in needed:
+            needed.to(self.maker[n] for n in found[k] if n in self.maker)
+        self.reads = {k: names for k, names in found.items() if k in needed.seen}
 
     def _is_constant(self, name: str) -> bool:
         t = self.tensors.get(name)
@@ -165,18 +162,15 @@ class Outline:
         return "point" if len(outputs) == 1 and t is not None and self._is_elementwise(t, k) else "compute"
 
     def _is_elementwise(self, t: Tensor, k: int) -> bool:
-        ends = {id(self.tensors.get(n)) for n in self.model.nodes[k].inputs if n}
+        ends = {self.tensors.get(n) for n in self.model.nodes[k].inputs if n}
         if t.body is None or not any(self._extents(n) == t.extents for n in self.reads[k]):
             return False
-        waiting, seen = [t], set()
-        while waiting:
-            at = waiting.pop()
-            if id(at) in seen or id(at) in ends:
-                continue
-            seen.add(id(at))
-            if at.body is not None and (at.body.over or at.batch != at.rank):
-                return False
-            waiting.extend(at.inputs)
+        walk = Walk([t])
+        for at in walk:
+            if at not in ends:
+                if at.body is not None and (at.body.over or at.batch != at.rank):
+                    return False
+                walk.to(at.inputs)
         return True
 
     def _extents(self, name: str) -> Any:

@@ -14,6 +14,7 @@ from symlayout.algebra.polynomial import Extent
 from symlayout.compute.trace import BodyTrace, TracedElement, UntraceableError
 from symlayout.errors import InconclusiveError
 from symlayout.tensors.chain import Tensor
+from symlayout.walks import Walk
 
 MOST_STEPS = 256
 """The most steps of a formula."""
@@ -124,15 +125,11 @@ class Fusion:
 
 def _read_leaves(view: Tensor) -> list[Tensor]:
     """Return the leaves that *view* reads; others of its inputs only have their extents."""
-    found: dict[str, Tensor] = {}
-    todo = [view]
-    while todo:
-        node = todo.pop()
-        if node.declared is None:
-            found[node.key] = node
-        else:
-            todo += [node.inputs[case.source] for case in node.declared.cases]
-    return list(found.values())
+    walk = Walk([view])
+    for node in walk:
+        if node.declared is not None:
+            walk.to(node.inputs[case.source] for case in node.declared.cases)
+    return list({node.key: node for node in walk.seen if node.declared is None}.values())
 
 
 def call_body(trace: BodyTrace, node: Tensor, operands: Sequence[TracedElement]) -> TracedElement:

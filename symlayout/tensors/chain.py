@@ -16,6 +16,7 @@ from symlayout.language.to_text import spell_extent
 from symlayout.tensors.declaration import Body, Declared, Operand, Replacement
 from symlayout.tensors.element_types import type_name
 from symlayout.tensors.requirements import bounds, requirements
+from symlayout.walks import Walk
 
 if TYPE_CHECKING:
     import numpy as np
@@ -240,16 +241,11 @@ class Tensor:
 
     def leaves_read(self) -> list[Tensor]:
         """Return the leaves whose elements are moved here; of others only the shape counts."""
-        seen: dict[int, Tensor] = {}
-        waiting = [self]
-        while waiting:
-            node = waiting.pop()
-            if id(node) in seen:
-                continue
-            seen[id(node)] = node
+        walk = Walk([self])
+        for node in walk:
             if node.declared is not None:
-                waiting += [node.inputs[case.source] for case in node.declared.cases]
-        return [t for t in seen.values() if t.declared is None and t.key != EMPTY]
+                walk.to(node.inputs[case.source] for case in node.declared.cases)
+        return [t for t in walk.seen if t.declared is None and t.key != EMPTY]
 
     def arguments(self) -> list[Tensor]:
         """Return the inputs for which callers pass arrays, in order of first use."""

@@ -13,6 +13,7 @@ import numpy as np
 from symlayout.algebra.facts import Facts
 from symlayout.tensors.attribute_key import attribute_key
 from symlayout.tensors.chain import Tensor
+from symlayout.walks import settle
 
 _MAX_BYTES = 1 << 16  # of a constant in a key
 
@@ -36,20 +37,15 @@ def chain_key(source: Tensor, value: Tensor, leaf: Tensor | None = None) -> Hash
     >>> chain_key(x, sl.transpose(x)) == chain_key(x, sl.flip(x))
     False
     """
-    places: dict[int, int] = {id(source): 0}
+    places = {source: 0}
     steps: list[Hashable] = []
-    waiting = [value]
+
+    def placed(at: Tensor) -> int:
+        steps.append(_step(at, tuple(places[x] for x in at.inputs)))
+        return len(places)
+
     try:
-        while waiting:
-            at = waiting[-1]
-            if id(at) in places:
-                waiting.pop()
-            elif missing := [x for x in at.inputs if id(x) not in places]:
-                waiting += missing
-            else:
-                steps.append(_step(at, tuple(places[id(x)] for x in at.inputs)))
-                places[id(at)] = len(places)
-                waiting.pop()
+        settle(value, lambda at: at.inputs, places, placed)
         start = source if leaf is None else leaf
         return str(start.dtype), start.extents, _facts(start.facts), tuple(steps)
     except _NoKeyError:

@@ -185,15 +185,7 @@ def _remainder(before: Requirement, constant: int, modulus: int) -> tuple[int, i
 
 def _mentioned(requirements: list[Requirement], facts: Facts) -> set[str]:
     """Return the symbols in requirements, and the symbols in the definitions of these."""
-    found: set[str] = set()
-    todo = [e for r in requirements for e in (r.value, r.modulus)]
-    while todo:
-        for name in names_of(todo.pop()) - found:
-            found.add(name)
-            if (d := facts.definitions.get(name)) is not None:
-                todo += (d.left, d.right)
-            todo += facts.quotients.get(name, ())
-    return found
+    return facts.behind(name for r in requirements for e in (r.value, r.modulus) for name in names_of(e))
 
 
 def _implied(r: Requirement, others: list[Requirement], facts: Facts) -> bool:

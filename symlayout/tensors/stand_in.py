@@ -6,24 +6,23 @@ from collections.abc import Iterator, Mapping, Set
 from typing import Any
 
 from symlayout.algebra.facts import Facts
-from symlayout.algebra.polynomial import Poly, names_of
+from symlayout.algebra.polynomial import Poly
 from symlayout.deadlines import work
 from symlayout.errors import SymlayoutError
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.declaration import Operand
+from symlayout.walks import Walk
 
 
 def dims_between(source: Tensor, value: Tensor) -> set[str]:
     """Return the dims that the steps from *source* to *value* mention, in extents and attributes."""
-    seen, waiting = {id(source)}, [value]
     found = set(_dims(source.extents, source.facts))
-    while waiting:
-        at = waiting.pop()
-        if id(at) not in seen:
-            seen.add(id(at))
+    walk = Walk([value])
+    for at in walk:
+        if at is not source:
             found.update(_dims((at.extents, at.recorded() or ()), at.facts))
-            waiting += at.inputs
-    work(len(seen))
+            walk.to(at.inputs)
+    work(len(walk.seen))
     return found
 
 
@@ -35,17 +34,7 @@ def dims_of(t: Tensor) -> set[str]:
 def _dims(part: Any, facts: Facts) -> Iterator[str]:
     """Yield the dims that an attribute mentions; those of extents also where these are floors, maxima or quotients."""
     if isinstance(part, Poly):
-        waiting, seen = [*part.names], set[str]()
-        while waiting:
-            name = waiting.pop()
-            if name in seen:
-                continue
-            seen.add(name)
-            if name in facts.dims:
-                yield name
-            d = facts.definitions.get(name)
-            for e in facts.quotients.get(name, ()) if d is None else (d.left, d.right):
-                waiting += names_of(e)
+        yield from facts.dims_behind(part.names)
     elif isinstance(part, list | tuple):
         for each in part:
             yield from _dims(each, facts)

@@ -81,7 +81,7 @@ class PointSearch:
         ]
         self._dims = [d for name, d in facts.dims.items() if name in names]
         dims = {d.name for d in self._dims}
-        self._requirements = [r for r in facts.requirements if _dims_of(facts, _used(r)) <= dims]
+        self._requirements = [r for r in facts.requirements if facts.dims_behind(_used(r)) <= dims]
         whole: Box = {name: constraints.sides(name) for name in constraints.names if name in names}
         self.free = [name for name in whole if name in facts.low and name not in self._definitions]
         self._derived = [name for name in whole if name not in self.free]
@@ -396,16 +396,3 @@ def _weight(below: list[Below]) -> int:
 
 def _used(r: Requirement) -> frozenset[str]:
     return names_of(r.value) | names_of(r.modulus)
-
-
-def _dims_of(facts: Facts, names: frozenset[str]) -> frozenset[str]:
-    """Return the dims that *names* depend on, directly or through definitions."""
-    todo, found = set(names), set[str]()
-    while todo:
-        name = todo.pop()
-        found.add(name)
-        if (d := facts.definitions.get(name)) is not None:
-            todo |= (names_of(d.left) | names_of(d.right)) - found
-        elif name in facts.quotients:
-            todo |= frozenset[str]().union(*map(names_of, facts.quotients[name])) - found
-    return frozenset(found & facts.dims.keys())

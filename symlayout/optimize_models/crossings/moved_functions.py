@@ -22,6 +22,7 @@ from symlayout.optimize_models.spellings.spell_movement import Speller, Spelling
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.chain_key import chain_key
 from symlayout.tensors.stand_in import rebased
+from symlayout.walks import Walk
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto
@@ -122,37 +123,29 @@ class _Functions:
         """Return whether a node computes each element of *value*'s shape from the elements there, and from numbers."""
         if len(node.output) != 1 or (t := self.tensors.get(node.output[0])) is None or t.extents != value.extents:
             return False
-        ends = {id(x): x for name in node.input if (x := self.tensors.get(name)) is not None}
-        waiting, seen = [t], set()
-        while waiting:
-            at = waiting.pop()
-            if id(at) in seen:
-                continue
-            seen.add(id(at))
+        ends = {self.tensors.get(name) for name in node.input}
+        walk = Walk([t])
+        for at in walk:
             if at.extents != value.extents:
                 if at.rank > value.rank or any(e != 1 for e in at.extents):
                     return False
-            elif id(at) not in ends or at is t:
+            elif at not in ends or at is t:
                 if at.body is None and not at.inputs:
                     return False
                 if at.body is not None and (at.body.over or at.body.random or at.batch != at.rank):
                     return False
-                waiting += at.inputs
+                walk.to(at.inputs)
         return t.body is not None
 
     def _ends(self, made: str) -> Iterator[str]:
         """Yield the values that are moved from a value and read by what is no movement from it."""
-        waiting, seen = [made], {made}
-        while waiting:
-            at = waiting.pop()
+        walk = Walk([made])
+        for at in walk:
             onwards = [out for r in self.readers.get(at, ()) for out in r.output if self.ways.before.get(out) == at]
             if at != made and (at in self.needed or len(onwards) < len(self.readers.get(at, ()))):
                 yield at
-            for out in onwards:
-                if out not in seen:
-                    seen.add(out)
-                    waiting.append(out)
-        work(len(seen))
+            walk.to(onwards)
+        work(len(walk.seen))
 
     def _sources(self, moved: Sequence[str]) -> Iterator[list[str]]:
         """Yield values of one shape from which the operands are moved in one way, the furthest ones first."""

@@ -21,6 +21,7 @@ from symlayout.models.subgraph_keys import CONSTANTS, STANDARD, constant_of, dra
 from symlayout.optimize_models.onnx_graph import EditedGraph
 from symlayout.optimize_models.rewritten import Rewritten, ends_of
 from symlayout.tensors.chain import Tensor
+from symlayout.walks import Walk
 
 if TYPE_CHECKING:
     from onnx import NodeProto
@@ -126,15 +127,12 @@ def _values(t: Tensor, most: int) -> np.ndarray[Any, Any] | None:
         return np.asarray(t.values)
     if any(not isinstance(e, int) for e in t.extents) or prod(t.extents) * t.dtype.itemsize > most:  # type: ignore
         return None
-    waiting, seen = [t], set()
-    while waiting:
-        at = waiting.pop()
-        if id(at) in seen or at.values is not None:
-            continue
-        seen.add(id(at))
-        if at.body is not None or not at.inputs:
-            return None
-        waiting += at.inputs
+    walk = Walk([t])
+    for at in walk:
+        if at.values is None:
+            if at.body is not None or not at.inputs:
+                return None
+            walk.to(at.inputs)
     work(prod(t.extents) // _PER_GOAL)  # type: ignore[arg-type]
     try:
         return np.asarray(interpret(t))
@@ -156,17 +154,13 @@ def _is_worth_its_bytes(
     """Return whether a constant is small, or takes the place of some that go and are as large together."""
     if values[name].nbytes <= _SMALL:
         return True
-    gone, waiting, seen = 0, [name], set()
-    while waiting:
-        at = waiting.pop()
-        if at in seen:
-            continue
-        seen.add(at)
+    gone, walk = 0, Walk([name])
+    for at in walk:
         gone += sizes.get(at, 0)
         if at in made and _is_stated(made[at]):
             gone += values[at].nbytes if at not in needed else 0
         elif at in made:
-            waiting += made[at].input
+            walk.to(made[at].input)
     return values[name].nbytes <= gone
 
 

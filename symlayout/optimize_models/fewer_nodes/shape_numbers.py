@@ -22,6 +22,7 @@ from symlayout.optimize_models.movement_cost import exact_steps
 from symlayout.optimize_models.onnx_graph import EditedGraph
 from symlayout.optimize_models.rewritten import Rewritten, ends_of
 from symlayout.optimize_models.spellings.movement_digits import is_number
+from symlayout.walks import Walk
 
 if TYPE_CHECKING:
     from onnx import NodeProto
@@ -185,19 +186,13 @@ class _Numbers:
 
     def _read_by(self, name: str) -> list[str]:
         """Return the values from whose shapes a vector is computed."""
-        waiting, seen, found = [name], set(), []
-        while waiting:
-            at = waiting.pop()
-            if at in seen:
-                continue
-            seen.add(at)
+        walk, found = Walk([name]), []
+        for at in walk:
             node = self.made.get(at)
-            if node is None:
-                continue
-            if self.graph.is_standard(node, "Shape"):
+            if node is not None and self.graph.is_standard(node, "Shape"):
                 found.append(node.input[0])
-            elif id(node) in self.inner:
-                waiting += node.input
+            elif node is not None and id(node) in self.inner:
+                walk.to(node.input)
         return found
 
     def _exact(self, e: Any) -> Any:
@@ -248,15 +243,11 @@ class _Numbers:
 
     def _count(self, chosen: Mapping[str, _Plan]) -> int:
         """Return how many nodes compute numbers of shapes where some vectors are computed by plans."""
-        waiting, seen = [name for name in self.needed if name in self.made], set()
+        walk = Walk(name for name in self.needed if name in self.made)
         nodes: set[int] = set()
         shapes: dict[str, bool] = {}
         own = 0
-        while waiting:
-            name = waiting.pop()
-            if name in seen:
-                continue
-            seen.add(name)
+        for name in walk:
             if name in chosen:
                 plan = chosen[name]
                 own += plan.nodes
@@ -269,7 +260,7 @@ class _Numbers:
                 shapes.setdefault(node.input[0], False)
                 continue
             nodes.add(id(node))
-            waiting += node.input
+            walk.to(node.input)
         return own + len(nodes) + len(shapes) + sum(shapes.values())
 
     # ------------------------------------------------------------------ the new nodes

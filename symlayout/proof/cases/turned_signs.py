@@ -25,6 +25,7 @@ from symlayout.tensors.chain import Tensor
 from symlayout.tensors.declaration import Body
 from symlayout.tensors.element_types import element_type
 from symlayout.tensors.uniform_constants import uniform
+from symlayout.walks import Walk
 
 _MOST_SIGNS = 4  # that are turned, one after the other
 _MOST_NODES = 64  # between a product and what its operands are moved from
@@ -199,19 +200,14 @@ def multiplies(body: Body) -> bool:
 
 def _may_turn_signs(view: Tensor) -> bool:
     """Return whether an operand is moved from a negated value, among others."""
-    waiting = [view]
-    seen: set[int] = set()
-    while waiting and len(seen) < _MOST_NODES:
-        t = waiting.pop()
-        if id(t) in seen:
-            continue
-        seen.add(id(t))
+    walk = Walk([view])
+    for t in itertools.islice(walk, _MOST_NODES):
         if t.body is not None and len(t.inputs) == 1 and _is_arithmetic(t.body):
             atoms = _atoms()
             if _factor(t.body, [atoms.form(Atom("read", (0,)))], ((0, Fraction(1)),)) == -1:
                 return True
         if t.declared is not None:
-            waiting += t.inputs
+            walk.to(t.inputs)
     return False
 
 

@@ -14,6 +14,7 @@ from symlayout.algebra.polynomial import Extent, encode, names_of
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.declaration import Case
 from symlayout.tensors.element_types import fill_text
+from symlayout.walks import Walk
 
 
 class Claim:
@@ -56,13 +57,10 @@ class Claim:
 
     def dims_of(self, expressions: Iterable[Extent]) -> set[str]:
         """Return the names of the dims that expressions are made of."""
-        todo, found = [name for e in expressions for name in names_of(e)], set[str]()
-        while todo:
-            name = todo.pop()
-            if name not in found:
-                found.add(name)
-                todo += [part for e in self.symbols.get(name, ())[1:] for part in names_of(e)]
-        return found & self.facts.dims.keys()
+        walk = Walk(name for e in expressions for name in names_of(e))
+        for name in walk:
+            walk.to(part for e in self.symbols.get(name, ())[1:] for part in names_of(e))
+        return walk.seen.keys() & self.facts.dims.keys()
 
     def _assumption(self, relation: str, value: Extent, modulus: Extent) -> list[Any]:
         e = self._extent(value, self.facts)

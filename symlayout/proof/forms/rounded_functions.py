@@ -18,6 +18,7 @@ from symlayout.compute.elementwise import elementwise
 from symlayout.proof.idle_functions import stands_for
 from symlayout.tensors.chain import Tensor, graph_of
 from symlayout.tensors.declaration import Body
+from symlayout.walks import Walk
 
 _FLOAT, _INT32 = np.dtype(np.float32), np.dtype(np.int32)
 _CAST = Body("cast", quantization.cast, (("to", _FLOAT),))
@@ -58,18 +59,12 @@ def _formula(node: Tensor) -> Tensor | None:
 
 def _sums_products(t: Tensor) -> bool:
     """Return whether integers are made of a sum of products, by operations that real numbers have."""
-    waiting, seen = [t], set[int]()
-    while waiting:
-        node = waiting.pop()
-        if id(node) in seen or node.dtype != _INT32:
-            continue
-        seen.add(id(node))
-        if node.body is None:
-            waiting += node.inputs
-        elif node.body.sums_products:
+    walk = Walk([t])
+    for node in walk:
+        if node.dtype == _INT32 and node.body is not None and node.body.sums_products:
             return True
-        elif node.body.function in _EXACT:
-            waiting += node.inputs
+        if node.dtype == _INT32 and (node.body is None or node.body.function in _EXACT):
+            walk.to(node.inputs)
     return False
 
 
