@@ -10,7 +10,10 @@ from symlayout.walks import Walk, settle
 def test_a_walk_visits_each_value_once_and_the_last_one_found_first() -> None:
     below = {"a": "bcb", "b": "d", "c": "d", "d": "a"}
     walk = Walk("a")
-    visited = [at for at in walk if walk.to(below[at]) is None]
+    visited = []
+    for at in walk:
+        visited.append(at)
+        walk.to(below[at])
     assert visited == list(walk.seen) == ["a", "b", "d", "c"]
 
 
