@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from symlayout.proof.forms.coefficients import Rounding
-from symlayout.proof.forms.real_forms import Atom, Atoms, UnformedError
+from symlayout.proof.forms.function_forms import form_of
 from symlayout.proof.idle_functions import is_of_single_elements, stands_for, with_operands
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.declaration import Body
@@ -44,18 +43,11 @@ def _summand(node: Tensor) -> int | None:
 
 def _adds(body: Body, operands: int, kept: int) -> bool:
     """Return whether a function is one sum or difference that has operand *kept* itself, if all others are 0."""
-    atoms = Atoms(lambda a, b: a.content == b.content, Rounding(np.dtype(np.float64)))
-    forms = [atoms.form(Atom("read", (k,))) for k in range(operands)]
-    assert body.function is not None
-    try:
-        made = body.function(*forms, **dict(body.attributes))
-        terms = made.terms
-    except (UnformedError, TypeError, ValueError, AttributeError):  # the function does what forms do not
+    made, atoms = form_of(body, [None] * operands)
+    if made is None or atoms.steps != 1 or len(made.terms) != operands or len(atoms.found) != operands:
         return False
-    if atoms.steps != 1 or len(terms) != operands or len(atoms.found) != operands:
-        return False
-    numbers = {powers[0][0]: value for (powers, box), value in terms.items() if len(powers) == 1 and not box}
-    if len(numbers) != operands or any(exponent != 1 for powers, _ in terms for _, exponent in powers):
+    numbers = {powers[0][0]: value for (powers, box), value in made.terms.items() if len(powers) == 1 and not box}
+    if len(numbers) != operands or any(exponent != 1 for powers, _ in made.terms for _, exponent in powers):
         return False
     return all(value.is_unit and value.is_scalar for value in numbers.values()) and numbers[kept].array.item() == 1
 

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from symlayout.proof.congruence import equal
-from symlayout.proof.forms.coefficients import Rounding
-from symlayout.proof.forms.real_forms import Atom, Atoms, Form, UnformedError
+from symlayout.proof.forms.function_forms import applied, form_of, plain_atoms
+from symlayout.proof.forms.real_forms import Atom
 from symlayout.proof.pull_functions import fills_of, moved, moved_values
 from symlayout.tensors.chain import Tensor, graph_of
 from symlayout.tensors.computation import compute
@@ -27,7 +27,6 @@ from symlayout.tensors.uniform_constants import everywhere
 _MOST_OPERANDS = 4
 _MOST_KEPT = 1000  # answers about functions of constants that are kept
 _LARGEST = 2.0**53  # integers up to this are floats of 64 bits
-_NO_FORMS = (UnformedError, TypeError, ValueError, AttributeError, OverflowError)  # of functions that forms do not have
 
 
 def without_idle_functions(tensors: Mapping[str, Tensor]) -> tuple[dict[str, Tensor], dict[int, Tensor]]:
@@ -126,14 +125,10 @@ def _turns(body: Body, condition: int, others: Sequence[int]) -> bool:
 
 def _chosen(body: Body, condition: int, value: bool, others: Sequence[int]) -> int | None:
     """Return the operand, 0 or 1 of the two at *others*, that a function returns for a condition; None if neither."""
-    atoms = Atoms(lambda a, b: a.content == b.content, Rounding(np.dtype(np.float64)))
+    atoms = plain_atoms()
     operands = {others[k]: atoms.form(Atom("read", (k,))) for k in (0, 1)}
     operands[condition] = atoms.number(float(value))
-    assert body.function is not None
-    try:
-        made = body.function(*(operands[k] for k in range(3)), **dict(body.attributes))
-    except _NO_FORMS:
-        return None
+    made = applied(body, [operands[k] for k in range(3)])
     return next((k for k in (0, 1) if made is operands[others[k]]), None)
 
 
@@ -192,30 +187,18 @@ def _operand(body: Body, constants: Sequence[Any], dtypes: Sequence[Any], dtype:
     try:
         with np.errstate(all="ignore"):
             made = np.asarray(body.function(*operands, **dict(body.attributes)))
-    except _NO_FORMS:
+    except (TypeError, ValueError, AttributeError, OverflowError):
         return None
     return kept if made.dtype == dtype and _are_one(made, some) else None
 
 
 def _operand_of_form(body: Body, constants: Sequence[Any]) -> int | None:
     """Return the operand that one operation is over the real numbers; None for another function."""
-    atoms = Atoms(lambda a, b: a.content == b.content, Rounding(np.dtype(np.float64)))
-    operands: list[Form] = []
-    for k, c in enumerate(constants):
-        if c is None:
-            operands.append(atoms.form(Atom("read", (k,))))
-        elif c.dtype.kind not in "biuf" or not abs(float(c)) <= _LARGEST:
-            return None
-        else:
-            operands.append(atoms.number(float(c)))
-    names = {number: k for number, k in enumerate(k for k, c in enumerate(constants) if c is None)}
-    assert body.function is not None
-    try:
-        made = body.function(*operands, **dict(body.attributes))
-    except _NO_FORMS:
+    if any(c is not None and (c.dtype.kind not in "biuf" or not abs(float(c)) <= _LARGEST) for c in constants):
         return None
-    made = made.item() if isinstance(made, np.ndarray) and made.ndim == 0 else made
-    if not isinstance(made, Form) or atoms.steps != 1:
+    names = {number: k for number, k in enumerate(k for k, c in enumerate(constants) if c is None)}
+    made, atoms = form_of(body, constants)
+    if made is None or atoms.steps != 1:
         return None
     terms = {key: value for key, value in made.terms.items() if key != ((), ()) or value.array.any()}
     if len(terms) != 1:

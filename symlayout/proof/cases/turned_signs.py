@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -19,8 +19,7 @@ from symlayout.algebra.polynomial import Extent
 from symlayout.errors import InconclusiveError
 from symlayout.proof.cases.compare_constants import elements_at, same_elements
 from symlayout.proof.cases.read_element import SideRead
-from symlayout.proof.forms.coefficients import Rounding
-from symlayout.proof.forms.real_forms import Atom, Atoms, Form
+from symlayout.proof.forms.function_forms import form_of
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.declaration import Body
 from symlayout.tensors.element_types import element_type
@@ -29,6 +28,7 @@ from symlayout.walks import Walk
 
 _MOST_SIGNS = 4  # that are turned, one after the other
 _MOST_NODES = 64  # between a product and what its operands are moved from
+_ONCE = ((0, Fraction(1)),)  # the power of an element that is a factor
 
 
 class Reader(Protocol):
@@ -121,20 +121,18 @@ def _sign(reader: Reader, read: SideRead, side: int, facts: Facts) -> tuple[bool
         return None
     if not _is_float(node) or any(v.dtype != node.dtype for v in node.inputs):
         return None
-    atoms = _atoms()
-    forms: list[Form] = []
+    numbers: list[float | None] = []
     inner: list[SideRead] = []
     for view in node.inputs:
         operand = reader.element(view, side, read.coords, facts)
         if operand is None or (operand.leaf is None and operand.fill is None):
             return None
-        number = _number(operand, facts)
-        if number is None:
+        numbers.append(_number(operand, facts))
+        if numbers[-1] is None:
             inner.append(operand)
-        forms.append(atoms.form(Atom("read", (0,))) if number is None else atoms.number(number))
     if len(inner) != 1 or inner[0].leaf is None:
         return None
-    sign = _factor(body, forms, ((0, Fraction(1)),))
+    sign = _factor(body, numbers, _ONCE)
     return None if sign is None else (sign < 0, inner[0])
 
 
@@ -149,28 +147,13 @@ def _number(read: SideRead, facts: Facts) -> float | None:
     return None if number is None else float(number)
 
 
-def _atoms() -> Atoms:
-    return Atoms(lambda a, b: a.content == b.content, Rounding(np.dtype(np.float64)))
-
-
-def _factor(body: Body, operands: Sequence[Form], powers: tuple[tuple[int, Fraction], ...]) -> int | None:
-    """Return 1 or -1 if a function of these operands is that times a product of atoms; else None."""
-    made = _applied(body, operands)
+def _factor(body: Body, numbers: Sequence[float | None], powers: tuple[tuple[int, Fraction], ...]) -> int | None:
+    """Return 1 or -1 if a function of *numbers*, and of an element for each None, is that times powers of elements."""
+    made, _ = form_of(body, numbers)
     if made is None or list(made.terms) != [(powers, ())]:
         return None
     (value,) = made.terms.values()
     return int(value.array) if value.is_scalar and value.is_unit and not value.error.any() else None
-
-
-def _applied(body: Body, operands: Sequence[Form]) -> Form | None:
-    """Return what a function makes of forms; None if it does what forms do not."""
-    assert body.function is not None
-    try:
-        made: Any = body.function(*operands, **dict(body.attributes))
-    except (TypeError, ValueError, AttributeError):
-        return None
-    made = made.item() if isinstance(made, np.ndarray) and made.ndim == 0 else made
-    return made if isinstance(made, Form) else None
 
 
 @lru_cache(maxsize=4096)
@@ -179,8 +162,8 @@ def _is_arithmetic(body: Body) -> bool:
     if body.function is None or body.random or body.over:
         return False
     for number in (1, 2):
-        atoms = _atoms()
-        if _applied(body, [atoms.form(Atom("read", (k,))) for k in range(number)]) is not None:
+        made, atoms = form_of(body, [None] * number)
+        if made is not None:
             return atoms.steps == 1
     return False
 
@@ -188,24 +171,17 @@ def _is_arithmetic(body: Body) -> bool:
 @lru_cache(maxsize=4096)
 def multiplies(body: Body) -> bool:
     """Return whether a function is a product or a quotient of two elements."""
-    if not _is_arithmetic(body):
-        return False
-    powers = itertools.product([(0, Fraction(1))], [(1, Fraction(1)), (1, Fraction(-1))])
-    for each in powers:
-        atoms = _atoms()
-        if _factor(body, [atoms.form(Atom("read", (k,))) for k in range(2)], each) == 1:
-            return True
-    return False
+    powers = [(*_ONCE, (1, Fraction(sign))) for sign in (1, -1)]
+    return _is_arithmetic(body) and any(_factor(body, [None, None], each) == 1 for each in powers)
 
 
 def _may_turn_signs(view: Tensor) -> bool:
     """Return whether an operand is moved from a negated value, among others."""
     walk = Walk([view])
     for t in itertools.islice(walk, _MOST_NODES):
-        if t.body is not None and len(t.inputs) == 1 and _is_arithmetic(t.body):
-            atoms = _atoms()
-            if _factor(t.body, [atoms.form(Atom("read", (0,)))], ((0, Fraction(1)),)) == -1:
-                return True
+        is_function = t.body is not None and len(t.inputs) == 1 and _is_arithmetic(t.body)
+        if is_function and t.body is not None and _factor(t.body, [None], _ONCE) == -1:
+            return True
         if t.declared is not None:
             walk.to(t.inputs)
     return False

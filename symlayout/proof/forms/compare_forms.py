@@ -28,6 +28,7 @@ from symlayout.proof.classes import are_one_expression
 from symlayout.proof.congruence import equal
 from symlayout.proof.forms.coefficients import Coefficient, Rounding
 from symlayout.proof.forms.embedded_sums import have_other_boxes, with_larger_boxes
+from symlayout.proof.forms.function_forms import applied, plain_atoms
 from symlayout.proof.forms.padded_functions import has_each_element, is_finite, is_zero_of, polynomial
 from symlayout.proof.forms.real_forms import COMPUTED, Atom, Atoms, Form, Key, UnformedError
 from symlayout.proof.forms.special_values import Formula
@@ -131,7 +132,7 @@ def _laws_by_forms(
 @lru_cache(maxsize=4096)
 def _steps(body: Body) -> int:
     """Return how many operations a function of single elements applies to forms; 0 if it cannot be applied to them."""
-    atoms = Atoms(lambda a, b: a.content == b.content, Rounding(np.dtype(np.float64)))
+    atoms = plain_atoms()
     assert body.function is not None
     for number in (1, 2, 3, 4, 5):
         try:
@@ -314,12 +315,10 @@ class _Reader:
                 if body.over:
                     form = self._vector(view, side, at, form if place else None, stop)
                 operands.append(form)
-            options = {"axes": tuple(range(-len(operands[0].box), 0))} if body.over else {}
-            made: Any = body.function(*operands, **options, **dict(body.attributes))
         except (TypeError, ValueError, AttributeError):  # the function does what forms do not
             return None
-        made = made.item() if isinstance(made, np.ndarray) and made.ndim == 0 else made
-        return Form(made.atoms, made.terms) if isinstance(made, Form) else None
+        made = applied(body, operands, **({"axes": tuple(range(-len(operands[0].box), 0))} if body.over else {}))
+        return None if made is None else Form(made.atoms, made.terms)
 
     def _operand(self, view: Tensor, side: int, coords: Sequence[Extent], stop: bool) -> Form:
         if len(coords) != view.rank:  # a reduction has no place in the box

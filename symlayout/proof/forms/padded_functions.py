@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from symlayout.compute.elementwise import broadcast_jointly
-from symlayout.proof.forms.coefficients import Rounding
-from symlayout.proof.forms.real_forms import Atom, Atoms, Form
+from symlayout.proof.forms.function_forms import form_of
+from symlayout.proof.forms.real_forms import Form
 from symlayout.proof.pull_functions import read_leaves
 from symlayout.tensors.chain import Tensor
 
@@ -36,16 +36,8 @@ def polynomial(value: Tensor, constants: Sequence[Any]) -> Form | None:
     body = value.body
     if body is None or body.over or body.random or body.function is None or value.dtype is None:
         return None
-    atoms = Atoms(lambda a, b: a.content == b.content, Rounding(value.dtype))
-    operands = [
-        atoms.form(Atom("read", (k,))) if c is None else atoms.number(float(c)) for k, c in enumerate(constants)
-    ]
-    try:
-        made = body.function(*operands, **dict(body.attributes))
-    except (TypeError, ValueError, AttributeError):
-        return None
-    made = made.item() if isinstance(made, np.ndarray) and made.ndim == 0 else made
-    if not isinstance(made, Form) or any(atom.kind != "read" for atom in atoms.found):
+    made, atoms = form_of(body, constants, value.dtype)
+    if made is None or any(atom.kind != "read" for atom in atoms.found):
         return None
     return made if all(not box and all(e == 1 for _, e in powers) for powers, box in made.terms) else None
 
@@ -55,13 +47,5 @@ def is_zero_of(value: Tensor, padded: Sequence[int], constants: Sequence[Any]) -
     body = value.body
     if body is None or body.over or body.random or body.function is None:
         return False
-    atoms = Atoms(lambda a, b: a.content == b.content, Rounding(np.dtype(np.float64)))
-    operands = [
-        atoms.number(0) if k in padded else atoms.form(Atom("read", (k,))) if c is None else atoms.number(float(c))
-        for k, c in enumerate(constants)
-    ]
-    try:
-        made = body.function(*operands, **dict(body.attributes))
-    except (TypeError, ValueError, AttributeError):
-        return False
-    return isinstance(made, Form) and all(not value.array.any() for value in made.terms.values())
+    made, _ = form_of(body, [0 if k in padded else c for k, c in enumerate(constants)])
+    return made is not None and all(not value.array.any() for value in made.terms.values())
