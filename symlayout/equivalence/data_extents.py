@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -16,7 +15,7 @@ from symlayout.proof.certificate.computed import certificate_of_computed
 from symlayout.proof.congruence import Congruence, equal
 from symlayout.proof.counterexample import Witness
 from symlayout.proof.verdict import Proof, Verdict
-from symlayout.tensors.chain import Tensor, graph_of
+from symlayout.tensors.chain import Tensor, graph_of, rebuilt
 from symlayout.tensors.computation import with_extents_of
 from symlayout.tensors.declaration import Replacement
 
@@ -32,17 +31,15 @@ def made_again(
     *named* has, by the ``id`` of computed values, others after which their extents are named: see `with_extents_of`.
     Values that nothing changes are the same ones.
     """
-    made: dict[int, Tensor] = {}
-    for node in graph_of(outputs.values()):
-        inputs = tuple(made[id(i)] for i in node.inputs)
+
+    def again(node: Tensor, inputs: tuple[Tensor, ...]) -> Tensor:
         if id(node) in named:
-            made[id(node)] = with_extents_of(node, named[id(node)], inputs)
-        elif (leaf := leaves.get(node.key)) is not None:
-            made[id(node)] = leaf
-        elif node.facts.dims.keys().isdisjoint(values) and all(map(operator.is_, inputs, node.inputs)):
-            made[id(node)] = node
-        else:
-            made[id(node)] = node.remade(inputs, values)
+            return with_extents_of(node, named[id(node)], inputs)
+        if (leaf := leaves.get(node.key)) is not None:
+            return leaf
+        return node.remade(inputs, {} if node.facts.dims.keys().isdisjoint(values) else values)
+
+    made = rebuilt(graph_of(outputs.values()), again)
     return {name: made[id(t)] for name, t in outputs.items()}, made
 
 

@@ -62,9 +62,7 @@ class Merging:
         for node in t.graph():
             if id(node) in made:
                 continue
-            inputs = tuple(made[id(x)] for x in node.inputs)
-            same = all(x is y for x, y in zip(inputs, node.inputs, strict=True))
-            here = node if same else node.remade(inputs, {})
+            here = node.remade(tuple(made[id(x)] for x in node.inputs), {})
             made[id(node)] = self._merged(here) if node.body is not None else here
         return made[id(t)]
 

@@ -9,7 +9,6 @@ functions out before they compare.
 from __future__ import annotations
 
 import functools
-import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -19,7 +18,7 @@ from symlayout.proof.congruence import equal
 from symlayout.proof.forms.function_forms import applied, form_of, plain_atoms
 from symlayout.proof.forms.real_forms import Atom
 from symlayout.proof.pull_functions import fills_of, moved, moved_values
-from symlayout.tensors.chain import Tensor, graph_of
+from symlayout.tensors.chain import Tensor, graph_of, rebuilt
 from symlayout.tensors.computation import compute
 from symlayout.tensors.declaration import Body
 from symlayout.tensors.uniform_constants import everywhere
@@ -51,19 +50,16 @@ def with_operands(
 
     Values that nothing changes are the same ones.
     """
-    made: dict[int, Tensor] = {}
-    changed: dict[int, Tensor] = {}
-    for node in graph_of(tensors.values()):
-        inputs = tuple([made[id(x)] for x in node.inputs])
-        kept = operand_of(node)
-        if kept is not None:
-            made[id(node)] = inputs[kept]
-        else:
-            same = all(map(operator.is_, inputs, node.inputs))
-            again = node if same else node.remade(inputs, {})
-            made[id(node)] = again if again.body is None else _without_negation(again)
-        if made[id(node)] is not node:
-            changed[id(node)] = made[id(node)]
+
+    def again(node: Tensor, inputs: tuple[Tensor, ...]) -> Tensor:
+        if (kept := operand_of(node)) is not None:
+            return inputs[kept]
+        made = node.remade(inputs, {})
+        return made if made.body is None else _without_negation(made)
+
+    nodes = graph_of(tensors.values())
+    made = rebuilt(nodes, again)
+    changed = {id(node): made[id(node)] for node in nodes if made[id(node)] is not node}
     return {name: made[id(t)] for name, t in tensors.items()}, changed
 
 

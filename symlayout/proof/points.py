@@ -7,7 +7,6 @@ what the algebra concluded.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -135,8 +134,7 @@ def bound_as_one(sides: Sequence[Tensor], values: Mapping[str, int]) -> tuple[Te
         elif (key := step_key(node, tuple(map(id, inputs)))) in known and key is not None:
             made[id(node)] = known[key]
         else:
-            same = not own and all(map(operator.is_, inputs, node.inputs))
-            made[id(node)] = known[key] = node if same else node.remade(inputs, own)
+            made[id(node)] = known[key] = node.remade(inputs, own)
     checked: list[Tensor] = []
     demanding = [t for t in systems if t.facts.requirements]
     for t in sorted(demanding, key=lambda t: -len(t.facts.requirements)):

@@ -194,7 +194,7 @@ class _Pull:
     def _again(self, t: Tensor, inputs: Sequence[Tensor]) -> Tensor:
         if t.body is not None:
             return self._computed(t, inputs, t.batch)
-        return t if all(a is b for a, b in zip(inputs, t.inputs, strict=True)) else t.remade(tuple(inputs), {})
+        return t.remade(tuple(inputs), {})
 
     def _computed(self, x: Tensor, views: Sequence[Tensor], batch: int) -> Tensor:
         """Return the value that the body of *x* computes of *views*: *x* itself if these are its own."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
@@ -319,14 +320,9 @@ class Tensor:
         """Return the tensor built again with dims replaced by extents (see `subs`); without values, return itself."""
         if not values:
             return self
-        made: dict[int, Tensor] = {}
         self.check_dims(values)
         values = values if apart is None else Replacement(values, apart.dims)
-        for node in self.graph():
-            if node.again is None:
-                made[id(node)] = _bind_leaf(node, values) if node.values is None else node
-            else:
-                made[id(node)] = node.again(tuple(made[id(i)] for i in node.inputs), values)
+        made = rebuilt(self.graph(), lambda node, inputs: node.remade(inputs, values))
         self.check_requirements(values)
         return made[id(self)]
 
@@ -349,11 +345,13 @@ class Tensor:
     def remade(self, inputs: tuple[Tensor, ...], values: Mapping[str, Extent]) -> Tensor:
         """Return the last step of the chain again, on other inputs and with the dims of *values* bound.
 
-        A leaf has no inputs, and gets its dims bound only.
+        It is the tensor itself if nothing changes.  A leaf has no inputs, and gets its dims bound only.
         """
+        if not values and all(map(operator.is_, inputs, self.inputs)):
+            return self
         if self.again is not None:
             return self.again(inputs, values)
-        return self if self.values is not None or not values else _bind_leaf(self, values)
+        return self if self.values is not None else _bind_leaf(self, values)
 
     def replace(self, leaves: Mapping[str, Tensor], values: Mapping[str, Extent] | None = None) -> Tensor:
         """Return the same chain on other inputs: *leaves* maps the keys of leaves to tensors, *values* binds dims."""
@@ -444,6 +442,14 @@ def graph_of(tensors: Iterable[Tensor]) -> list[Tensor]:
     for t in tensors:
         t._visit(order, whole=True)
     return list(order.values())
+
+
+def rebuilt(nodes: Iterable[Tensor], make: Callable[[Tensor, tuple[Tensor, ...]], Tensor]) -> dict[int, Tensor]:
+    """Return what *make* makes of each value and what it made of its inputs, which stand before it, by ``id``."""
+    made: dict[int, Tensor] = {}
+    for node in nodes:
+        made[id(node)] = make(node, tuple([made[id(x)] for x in node.inputs]))
+    return made
 
 
 def check_tensors(name: str, *tensors: object) -> None:

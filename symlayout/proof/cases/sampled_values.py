@@ -23,7 +23,7 @@ from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.maps.evaluate_bodies import each_value, stirred
 from symlayout.maps.gather_elements import int_extents
 from symlayout.proof.counterexample import inputs_drawn, work_of
-from symlayout.tensors.chain import Tensor, graph_of
+from symlayout.tensors.chain import Tensor, graph_of, rebuilt
 
 Array = np.ndarray[Any, Any]
 
@@ -128,7 +128,7 @@ class SampledValues:
                 if self.facts.failing(known) is not None:
                     continue
                 try:
-                    made = _made(nodes, values)
+                    made = rebuilt(nodes, lambda node, inputs, own=values: node.remade(inputs, own))  # type: ignore[misc]
                     work = work_of(made.values())
                 except (ShapeError, InconclusiveError):
                     continue
@@ -137,13 +137,6 @@ class SampledValues:
                     return made
                 break
         return None
-
-
-def _made(nodes: Sequence[Tensor], values: Mapping[str, int]) -> dict[int, Tensor]:
-    made: dict[int, Tensor] = {}
-    for node in nodes:
-        made[id(node)] = node.remade(tuple(made[id(t)] for t in node.inputs), values)
-    return made
 
 
 _PLACED = 2  # numbers that depend on the places of the elements

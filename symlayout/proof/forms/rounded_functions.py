@@ -8,7 +8,6 @@ holds it.  Prover and check both put formulas in the place of values before they
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Mapping
 
 import numpy as np
@@ -16,7 +15,7 @@ import numpy as np
 from symlayout.compute import quantization
 from symlayout.compute.elementwise import elementwise
 from symlayout.proof.idle_functions import stands_for
-from symlayout.tensors.chain import Tensor, graph_of
+from symlayout.tensors.chain import Tensor, graph_of, rebuilt
 from symlayout.tensors.declaration import Body
 from symlayout.walks import Walk
 
@@ -37,12 +36,13 @@ def without_rounding(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     >>> [value.body.name for value in without_rounding({"y": y})["y"].graph() if value.body]
     ['dequantized', 'Sigmoid', 'quantized']
     """
-    made: dict[int, Tensor] = {}
-    for node in graph_of(tensors.values()):
-        inputs = tuple([made[id(x)] for x in node.inputs])
-        again = node if all(map(operator.is_, inputs, node.inputs)) else node.remade(inputs, {})
+
+    def made_of(node: Tensor, inputs: tuple[Tensor, ...]) -> Tensor:
+        again = node.remade(inputs, {})
         formula = _formula(again)
-        made[id(node)] = formula if formula is not None and stands_for(formula, again) else again
+        return formula if formula is not None and stands_for(formula, again) else again
+
+    made = rebuilt(graph_of(tensors.values()), made_of)
     return {name: made[id(t)] for name, t in tensors.items()}
 
 
