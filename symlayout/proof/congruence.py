@@ -14,7 +14,7 @@ from symlayout.algebra.floor_normal_form import Coordinate, axis_digits, extent_
 from symlayout.algebra.polynomial import Extent, names_of, product, terms_of
 from symlayout.budgets import limits
 from symlayout.errors import SymlayoutError
-from symlayout.ops.reshape import reshape
+from symlayout.ops.reshape import linear, reshape
 from symlayout.proof.bijections import Bijection, bijections
 from symlayout.proof.cases.read_element import case_that_applies
 from symlayout.proof.cases.sampled_values import SampledValues
@@ -241,13 +241,8 @@ class Way:
         box = [extents[k] - 1 - c if k in self.reversed else c for k, c in enumerate(box)]
         if self.groups is None:
             return box
-        found: list[Extent] = []
-        for start, stop in self.groups:
-            value: Extent = 0
-            for k in self.order[start:stop]:
-                value = value * extents[k] + box[k]
-            found.append(value)
-        return found
+        groups = [self.order[start:stop] for start, stop in self.groups]
+        return [linear([box[k] for k in group], [extents[k] for k in group]) for group in groups]
 
 
 def _groups(box: Sequence[Extent], other: Sequence[Extent], facts: Facts) -> tuple[tuple[int, int], ...] | None:
@@ -274,14 +269,7 @@ def have_one_number(a: Tensor, b: Tensor, at: Sequence[Extent], bt: Sequence[Ext
     """Return whether two coordinates have one row-major number in the batches of *a* and *b*, which have one size."""
     boxes = [[facts.reduce(e) for e in t.extents[: t.batch]] for t in (a, b)]
     sizes = [product(box) for box in boxes]
-    return equal(sizes[0], sizes[1], facts) and equal(_number(at, boxes[0]), _number(bt, boxes[1]), facts)
-
-
-def _number(at: Sequence[Extent], extents: Sequence[Extent]) -> Extent:
-    value: Extent = 0
-    for c, e in zip(at, extents, strict=True):
-        value = value * e + c
-    return value
+    return equal(sizes[0], sizes[1], facts) and equal(linear(at, boxes[0]), linear(bt, boxes[1]), facts)
 
 
 def are_one_place(why: Pair, places: tuple[Sequence[Extent], Sequence[Extent]], facts: Facts) -> bool:

@@ -19,7 +19,7 @@ from symlayout.proof.forms.function_forms import applied, form_of, plain_atoms
 from symlayout.proof.forms.real_forms import Atom
 from symlayout.proof.pull_functions import fills_of, moved, moved_values
 from symlayout.tensors.chain import Tensor, graph_of, rebuilt
-from symlayout.tensors.computation import compute
+from symlayout.tensors.computation import compute, is_pointwise
 from symlayout.tensors.declaration import Body
 from symlayout.tensors.uniform_constants import everywhere
 
@@ -131,9 +131,9 @@ def _chosen(body: Body, condition: int, value: bool, others: Sequence[int]) -> i
 def is_of_single_elements(node: Tensor) -> bool:
     """Return whether a value is computed by a function of single elements of a known type."""
     body = node.body
-    if body is None or body.function is None or body.over or body.random or body.sums_products:
+    if body is None or body.function is None or body.random or body.sums_products:
         return False
-    return node.dtype is not None and node.batch == node.rank
+    return node.dtype is not None and is_pointwise(node)
 
 
 def stands_for(view: Tensor, node: Tensor) -> bool:

@@ -23,7 +23,7 @@ from symlayout.proof.classes import Classes
 from symlayout.proof.fills.fills_of_operands import Fills, Refilled, fills_of_operands
 from symlayout.tensors.apply_operation import Application, apply
 from symlayout.tensors.chain import Tensor
-from symlayout.tensors.computation import compute
+from symlayout.tensors.computation import compute, is_pointwise
 from symlayout.tensors.declaration import Case, Declared, Fill, Operand
 from symlayout.tensors.uniform_constants import everywhere
 
@@ -181,7 +181,7 @@ class _Pull:
             return None
         value, *places = t.inputs
         body = value.body
-        if body is None or body.over or body.random or value.rank != value.batch or value.dtype != t.dtype:
+        if body is None or body.random or not is_pointwise(value) or value.dtype != t.dtype:
             return None
         operands: list[Tensor] = []
         for view in value.inputs:

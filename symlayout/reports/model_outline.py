@@ -20,6 +20,7 @@ from symlayout.show.fold_graph import folded
 from symlayout.show.layered_graph import BoxGraph, GraphBox, LayeredGraph
 from symlayout.show.svg import Canvas, width_of, wrapped
 from symlayout.tensors.chain import Tensor
+from symlayout.tensors.computation import is_pointwise
 from symlayout.walks import Walk
 
 MOST_BOXES = 200  # of a picture
@@ -168,7 +169,7 @@ class Outline:
         walk = Walk([t])
         for at in walk:
             if at not in ends:
-                if at.body is not None and (at.body.over or at.batch != at.rank):
+                if at.body is not None and not is_pointwise(at):
                     return False
                 walk.to(at.inputs)
         return True

@@ -232,6 +232,11 @@ def constant(array: Any, name: str = "constant", *, rounding: float = 0.0) -> Te
 # ---------------------------------------------------------------------- declarations in coordinates
 
 
+def is_pointwise(t: Tensor) -> bool:
+    """Return whether each element of a computed value is a function of one element of each view."""
+    return t.body is not None and not t.body.over and t.batch == t.rank
+
+
 class View(NamedTuple):
     """The elements that a body reads of one operand: an input at ``coords(*batch, *over)``.
 

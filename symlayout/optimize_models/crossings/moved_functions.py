@@ -21,6 +21,7 @@ from symlayout.optimize_models.rewritten import Rewritten
 from symlayout.optimize_models.spellings.spell_movement import Speller, Spelling
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.chain_key import chain_key
+from symlayout.tensors.computation import is_pointwise
 from symlayout.tensors.stand_in import rebased
 from symlayout.walks import Walk
 
@@ -130,9 +131,7 @@ class _Functions:
                 if at.rank > value.rank or any(e != 1 for e in at.extents):
                     return False
             elif at not in ends or at is t:
-                if at.body is None and not at.inputs:
-                    return False
-                if at.body is not None and (at.body.over or at.body.random or at.batch != at.rank):
+                if not at.inputs or (at.body is not None and (at.body.random or not is_pointwise(at))):
                     return False
                 walk.to(at.inputs)
         return t.body is not None

@@ -25,6 +25,7 @@ from symlayout.optimize_models.spellings.reshape_steps import target_shape
 from symlayout.proof.prove import prove_briefly
 from symlayout.proof.verdict import Proof, Verdict
 from symlayout.tensors.chain import Tensor
+from symlayout.tensors.computation import is_pointwise
 from symlayout.tensors.requirements import implies
 from symlayout.tensors.stand_in import dims_of, rebased, stand_in
 
@@ -247,7 +248,7 @@ class PermutedNodes:
         elif values.ndim == rank:
             yield values.transpose(inverse(self._perm))
             yield "same"
-        elif values.ndim < rank and _is_elementwise(self._tensors.get(node.output[0])):
+        elif values.ndim < rank and (t := self._tensors.get(node.output[0])) is not None and is_pointwise(t):
             yield values.reshape((1,) * (rank - values.ndim) + values.shape).transpose(inverse(self._perm))
             yield "same"  # one element for each channel
         else:
@@ -520,11 +521,6 @@ def rounds_alike(terms: int, rows: Any, columns: Any, facts: Facts) -> bool:
 def name_of(node: NodeProto) -> str:
     """Return the operator and its name for messages."""
     return f"{node.op_type} {one_line(node.name or node.output[0])}"
-
-
-def _is_elementwise(t: Tensor | None) -> bool:
-    """Return whether each element of a value is computed from one element of each operand."""
-    return t is not None and t.body is not None and not t.body.over and t.batch == t.rank
 
 
 def _schema(op: str, domain: str, opset: int) -> Any:

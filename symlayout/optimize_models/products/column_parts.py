@@ -18,6 +18,7 @@ from symlayout.optimize_models.movement_regions import is_end
 from symlayout.optimize_models.onnx_graph import EditedGraph
 from symlayout.optimize_models.spellings.movement_digits import Example, examples
 from symlayout.tensors.chain import Tensor
+from symlayout.tensors.computation import is_pointwise
 from symlayout.tensors.stand_in import rebased
 
 if TYPE_CHECKING:
@@ -178,7 +179,7 @@ class JointProducts:
     def _follows(self, node: NodeProto, name: str) -> bool:
         """Return whether a node computes each element of one element of a value, and of constants."""
         t, made = self.tensors.get(name), self.tensors.get(node.output[0])
-        if t is None or made is None or made.body is None or made.body.over or made.batch != made.rank:
+        if t is None or made is None or not is_pointwise(made):
             return False
         if list(node.input).count(name) != 1 or len(node.output) != 1 or made.shape != t.shape:
             return False
