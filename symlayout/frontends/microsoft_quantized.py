@@ -6,7 +6,6 @@ the formula of its page: the law ``"requantize"`` takes it for that.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -21,7 +20,13 @@ from symlayout.frontends.onnx.normalization import softmax, softmax_11
 from symlayout.frontends.onnx.operator import operator
 from symlayout.frontends.onnx.products import one_number, q_linear_conv
 from symlayout.frontends.onnx.types import dequantize_linear, quantize_linear
-from symlayout.frontends.onnx.windows import average_pool, global_average_pool, max_pool, with_conv_attributes
+from symlayout.frontends.onnx.windows import (
+    average_pool,
+    global_average_pool,
+    max_pool,
+    with_attributes_of,
+    with_conv_attributes,
+)
 from symlayout.frontends.rank import require_rank
 from symlayout.ops.axes import moveaxis
 from symlayout.tensors.chain import Tensor
@@ -212,32 +217,13 @@ def q_linear_concat(Y_scale: Tensor, Y_zero_point: Tensor, *inputs: Tensor, axis
 # ---------------------------------------------------------------------- windows and fibres
 
 
-_OF_POOL = tuple(p for p in inspect.signature(average_pool).parameters.values() if p.name not in ("X", "dilations"))
-
-
-def _with_pool_attributes(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """Give a function that ends in ``**window`` the attributes of a pool in its signature."""
-    own = inspect.signature(function)
-    inputs = [p for p in own.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
-    keywords = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in _OF_POOL]
-    signature = own.replace(parameters=[*inputs, *keywords])
-
-    def bound(*args: Any, **kwargs: Any) -> Tensor:
-        given = signature.bind(*args, **kwargs)
-        return function(*given.args, **given.kwargs)
-
-    bound.__name__, bound.__qualname__, bound.__module__ = function.__name__, function.__qualname__, function.__module__
-    bound.__doc__, bound.__signature__ = function.__doc__, signature  # type: ignore[attr-defined]
-    return bound
-
-
 @operator(
     "microsoft:QLinearAveragePool",
     example=("N, C, 2*h, 2*w; (); (); ()", "kernel_shape=(2, 2), strides=(2, 2)", "(N, C, h, w)"),
     kinds=f"{_SIZES}, length_mismatch, attr_missing",
     about=_POINTS,
 )
-@_with_pool_attributes
+@with_attributes_of(average_pool, "X", "dilations")
 def q_linear_average_pool(
     X: Tensor,
     x_scale: Tensor,
@@ -335,18 +321,10 @@ def q_linear_softmax(
     kinds=f"{_SIZES}, length_mismatch",
     about={"x": "Quantized images whose channels are the last axis."},
 )
-def nhwc_max_pool(
-    x: Tensor,
-    kernel_shape: Any,
-    auto_pad: Any = "NOTSET",
-    ceil_mode: Any = 0,
-    dilations: Any = None,
-    pads: Any = None,
-    strides: Any = None,
-) -> Tensor:
+@with_attributes_of(max_pool, "X", "storage_order", "outputs")
+def nhwc_max_pool(x: Tensor, **window: Any) -> Tensor:
     """Return the maximum of each window."""
-    window = {"auto_pad": auto_pad, "ceil_mode": ceil_mode, "dilations": dilations, "pads": pads, "strides": strides}
-    made: Tensor = _in_nchw(x, True, lambda v: max_pool(v, kernel_shape, **window))
+    made: Tensor = _in_nchw(x, True, lambda v: max_pool(v, **window))
     return made
 
 

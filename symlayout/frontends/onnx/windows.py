@@ -6,7 +6,7 @@ import functools
 import inspect
 import operator as python
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from symlayout.compute import contractions, pooling, reductions
 from symlayout.compute.contractions import Spatial
@@ -20,6 +20,8 @@ from symlayout.frontends.registry import NotDeclaredError
 from symlayout.language.sympy_bridge import extreme
 from symlayout.ops.axes import expand_dims
 from symlayout.tensors.chain import Tensor
+
+F = TypeVar("F", bound=Callable[..., Tensor])
 
 _AUTO = ("NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID")
 _KINDS = "rank, size_mismatch, infeasible, length_mismatch, attr_dtype, attr_range, block_lt_1, bad_mode, overflow"
@@ -128,21 +130,32 @@ def conv(
     return with_bias(contractions.conv(X, W, attributes.scalar("group", group, 1), spatial), B)
 
 
-_OF_CONV = tuple(inspect.signature(conv).parameters.values())[3:]
+def with_attributes_of(like: Callable[..., Any], *without: str) -> Callable[[F], F]:
+    """Return a decorator: a function that ends in ``**attributes`` gets those of the operator *like* in its signature.
+
+    *without* names the operator's inputs, and attributes that the function does not take.
+    """
+    given = [p for p in inspect.signature(like).parameters.values() if p.name not in without]
+
+    def keep(function: F) -> F:
+        own = inspect.signature(function)
+        inputs = [p for p in own.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
+        names_only = inputs[-1].default is not inputs[-1].empty and any(p.default is p.empty for p in given)
+        more = [p.replace(kind=p.KEYWORD_ONLY) for p in given] if names_only else given
+        signature = own.replace(parameters=[*inputs, *more])
+
+        def bound(*args: Any, **kwargs: Any) -> Tensor:
+            made: Tensor = function(**signature.bind(*args, **kwargs).arguments)
+            return made
+
+        functools.update_wrapper(bound, function)
+        bound.__signature__ = signature  # type: ignore[attr-defined]
+        return cast("F", bound)
+
+    return keep
 
 
-def with_conv_attributes(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """Give a function that ends in ``**conv`` the attributes of `conv` in its signature."""
-    own = inspect.signature(function)
-    inputs = [p for p in own.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
-    signature = own.replace(parameters=[*inputs, *_OF_CONV])
-
-    def bound(*args: Any, **kwargs: Any) -> Tensor:
-        return function(**signature.bind(*args, **kwargs).arguments)
-
-    functools.update_wrapper(bound, function)
-    bound.__signature__ = signature  # type: ignore[attr-defined]
-    return bound
+with_conv_attributes = with_attributes_of(conv, "X", "W", "B")
 
 
 @operator("ConvTranspose", example=("N, 8, H; 8, M, 3", "strides=(2,)", "(N, M, 2*H + 1)"), kinds=_KINDS)
