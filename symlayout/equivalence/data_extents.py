@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -37,7 +38,8 @@ def made_again(
             return with_extents_of(node, named[id(node)], inputs)
         if (leaf := leaves.get(node.key)) is not None:
             return leaf
-        return node.remade(inputs, {} if node.facts.dims.keys().isdisjoint(values) else values)
+        same = node.facts.dims.keys().isdisjoint(values) and all(map(operator.is_, inputs, node.inputs))
+        return node if same else node.remade(inputs, values)
 
     made = rebuilt(graph_of(outputs.values()), again)
     return {name: made[id(t)] for name, t in outputs.items()}, made
