@@ -1,9 +1,9 @@
 """Take out functions that return one of their operands bit for bit, because the others are constants.
 
-Examples are ``x * 1``, ``x - 0``, ``x ** 1``, ``x and True`` and ``where(True, x, y)``.  The sum ``x + 0`` of floats is
-none: it is 0 where ``x`` is -0 (see `symlayout.proof.added_zeros`).  A choice by the negation of a condition is the
-choice by the condition, with its operands exchanged: then the negation is taken out.  Prover and check both take these
-functions out before they compare.
+Examples are ``x * 1``, ``x - 0``, ``x ** 1``, ``max(x, -inf)``, ``x and True`` and ``where(True, x, y)``.  The sum
+``x + 0`` of floats is none: it is 0 where ``x`` is -0 (see `symlayout.proof.added_zeros`).  A choice by the negation of
+a condition is the choice by the condition, with its operands exchanged: then the negation is taken out.  Prover and
+check both take these functions out before they compare.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from symlayout.compute.trace import larger, smaller
 from symlayout.proof.congruence import equal
 from symlayout.proof.forms.function_forms import applied, form_of, plain_atoms
 from symlayout.proof.forms.real_forms import Atom
@@ -21,6 +22,7 @@ from symlayout.proof.pull_functions import fills_of, moved, moved_values
 from symlayout.tensors.chain import Tensor, graph_of, rebuilt
 from symlayout.tensors.computation import compute, is_pointwise
 from symlayout.tensors.declaration import Body
+from symlayout.tensors.element_types import end_of_type
 from symlayout.tensors.uniform_constants import everywhere
 
 _MOST_OPERANDS = 4
@@ -167,7 +169,8 @@ def _operand(body: Body, constants: Sequence[Any], dtypes: Sequence[Any], dtype:
     """
     free = [k for k, c in enumerate(constants) if c is None]
     few = _all_values(dtype) if len(free) == 1 else None
-    kept = free[0] if few is not None else _operand_of_form(body, constants)
+    kept = free[0] if few is not None else _operand_of_extreme(body, constants, dtype)
+    kept = _operand_of_form(body, constants) if kept is None else kept
     if kept is None or dtypes[kept] != dtype:
         return None
     some = _some_values(dtype) if few is None else few
@@ -186,6 +189,16 @@ def _operand(body: Body, constants: Sequence[Any], dtypes: Sequence[Any], dtype:
     except (TypeError, ValueError, AttributeError, OverflowError):
         return None
     return kept if made.dtype == dtype and _are_one(made, some) else None
+
+
+def _operand_of_extreme(body: Body, constants: Sequence[Any], dtype: np.dtype[Any]) -> int | None:
+    """Return the operand that a maximum or minimum is beside the last number of a type; None for another function."""
+    lowest = {larger: True, smaller: False}.get(body.function) if body.function in (larger, smaller) else None
+    free = [k for k, c in enumerate(constants) if c is None]
+    if lowest is None or len(free) != 1 or dtype.kind not in "iuf":
+        return None
+    end = end_of_type(dtype, lowest=lowest)
+    return free[0] if all(c is None or (c.dtype == dtype and c == end) for c in constants) else None
 
 
 def _operand_of_form(body: Body, constants: Sequence[Any]) -> int | None:

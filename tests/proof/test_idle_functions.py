@@ -11,10 +11,16 @@ import pytest
 import symlayout as sl
 from symlayout.proof import idle_functions
 from symlayout.proof.idle_functions import without_idle_functions
+from symlayout.tensors.element_types import end_of_type
 
 FLOATS = (np.float16, np.float32, np.float64)
 INTEGERS = (np.int8, np.uint8, np.int32, np.int64, np.uint64)
 Function = Callable[[sl.Tensor, Any], sl.Tensor]
+
+
+def end(dtype: Any, *, lowest: bool) -> Any:
+    return np.array(end_of_type(np.dtype(dtype), lowest=lowest), dtype)
+
 
 IDLE: dict[str, tuple[Function, tuple[Any, ...]]] = {
     "x * 1": (lambda x, t: sl.onnx.mul(x, t(1)), (*FLOATS, *INTEGERS)),
@@ -27,12 +33,16 @@ IDLE: dict[str, tuple[Function, tuple[Any, ...]]] = {
     "x ** 1": (lambda x, t: sl.onnx.pow(x, t(1)), (np.float32, np.float64, np.int32)),
     "where(True, x, 7)": (lambda x, t: sl.onnx.where(np.True_, x, t(7)), (*FLOATS, *INTEGERS)),
     "where(False, 7, x)": (lambda x, t: sl.onnx.where(np.False_, t(7), x), (*FLOATS, *INTEGERS)),
+    "max(x, lowest)": (lambda x, t: sl.onnx.max(x, end(t, lowest=True)), (*FLOATS, *INTEGERS)),
+    "min(x, highest)": (lambda x, t: sl.onnx.min(end(t, lowest=False), x), (*FLOATS, *INTEGERS)),
     "x and True": (lambda x, t: sl.op("onnx:And")(x, np.True_), (np.bool_,)),
     "x or False": (lambda x, t: sl.op("onnx:Or")(x, np.False_), (np.bool_,)),
     "x xor False": (lambda x, t: sl.op("onnx:Xor")(x, np.False_), (np.bool_,)),
     "x & 255": (lambda x, t: sl.onnx.bitwise_and(x, t(255)), (np.uint8,)),
 }
 BUSY: dict[str, tuple[Function, tuple[Any, ...]]] = {
+    "min(x, lowest)": (lambda x, t: sl.onnx.min(x, end(t, lowest=True)), (*FLOATS, *INTEGERS)),
+    "max(x, least finite)": (lambda x, t: sl.onnx.max(x, np.array(np.finfo(t).min, t)), FLOATS),
     "x + 0": (lambda x, t: sl.onnx.add(x, t(0)), FLOATS),
     "x - -0": (lambda x, t: sl.onnx.sub(x, t(-0.0)), FLOATS),
     "0 - x": (lambda x, t: sl.onnx.sub(np.array(0, t), x), (*FLOATS, np.int64)),

@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 from symlayout.errors import FormatError, MissingFileError, one_line, shown
 
-_SUFFIXES = (".onnx", ".tflite", ".pt2")
+_SUFFIXES = (".onnx", ".tflite", ".pt2", ".mlir", ".mlirbc", ".jax")
 _LONGEST_HEAD = 4096  # bytes at the start of an .xml in which its root is looked for
 
 
@@ -40,8 +40,8 @@ class ChangedModel:
 def changed_models(since: str, files: Sequence[str] = ()) -> Iterator[list[ChangedModel]]:
     """Find the models that were changed since a commit; their old files are there for the ``with`` block.
 
-    Models are ``.onnx``, ``.tflite`` and ``.pt2``, and ``.xml`` of OpenVINO, also where only its ``.bin`` was changed.
-    The new files are those of the working tree.  A file that was renamed is compared with the old one.
+    Models are ``.onnx``, ``.tflite``, ``.pt2`` and StableHLO, and ``.xml`` of OpenVINO, also where only its ``.bin``
+    was changed.  The new files are those of the working tree.  A file that was renamed is compared with the old one.
 
     Parameters
     ----------

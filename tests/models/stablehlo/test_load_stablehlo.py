@@ -36,6 +36,15 @@ def test_values_of_a_text_are_those_of_jax(name: str, monkeypatch: pytest.Monkey
     check_values(sl.read_model(FOLDER / f"{name}.mlir"), name)
 
 
+def test_a_count_along_an_axis_of_unknown_extent_is_declared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its shape was an attribute, whose dims no operand has, and it was opaque."""
+    as_parsed(monkeypatch)
+    model = sl.read_model(FOLDER / "best.mlir")
+    (node,) = [node for node in model.nodes if node.op_type == "dynamic_iota"]
+    assert "stablehlo:iota" not in {t.body.name for t in model.tensors[node.outputs[0]].graph() if t.body is not None}
+    assert not model.partial
+
+
 @needs_jaxlib
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
@@ -76,7 +85,7 @@ def test_a_call_has_the_name_of_its_argument() -> None:
     assert list(sl.read_model(FOLDER / "embedded.jax").inputs) == ["ids"]
 
 
-@pytest.mark.parametrize("name", ["moved", "transposed", "upsampled"])
+@pytest.mark.parametrize("name", ["attention", "dense", "moved", "transposed", "upsampled"])
 def test_the_file_of_onnx_is_the_same_model(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("onnx")
     as_parsed(monkeypatch)

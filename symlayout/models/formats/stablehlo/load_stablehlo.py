@@ -237,7 +237,6 @@ class _Step:
         if fitting is None:
             read = [evaluation.values[name] for name in self.read]
             fitting = [v for v in opaque_values(evaluation, node, read) if v is not None]
-            self._with_position(fitting)
         for k, (name, value, kind) in enumerate(zip(self.results, fitting, operation.types, strict=True)):
             evaluation.note_type(value, kind.dtype)
             evaluation.set(name, value, f"{node.digest}.{k}")
@@ -299,6 +298,8 @@ class _Step:
         if any(isinstance(v, Unshaped | Items) for v in self.inputs):
             return None
         if (made := self._of_sizes()) is not None:
+            return made
+        if (made := self._position()) is not None:
             return made
         row = self.row
         if row is None or (self.operation.regions and (region := self._region()) is None):
@@ -395,11 +396,8 @@ class _Step:
             if kind.dtype is None:
                 return None
             given[row.dtype] = kind.dtype
-        if self.short == "dynamic_iota":
-            (shape,) = inputs
-            if not isinstance(shape, np.ndarray):
-                return None
-            given["output_shape"], inputs = shape, []
+        if self.short == "dynamic_iota" and not isinstance(inputs[0], np.ndarray):
+            return None
         if row.numbers is not None and all(isinstance(v, np.ndarray) for v in inputs[row.numbers :]):
             starts = [v.item() for v in inputs[row.numbers :] if isinstance(v, np.ndarray)]
             given["starts"], inputs = starts, inputs[: row.numbers]
@@ -409,31 +407,39 @@ class _Step:
             self.evaluation.exact |= quotients
         return (inputs, given) if given.keys() <= parameters.keys() else None
 
-    def _with_position(self, values: list[Value]) -> None:
-        """Replace the position of an extreme, as JAX reduces to it, by the operation that says so."""
+    def _position(self) -> Sequence[Value | None] | None:
+        """Return the position of an extreme, as JAX reduces to it; None for other operations.
+
+        The extreme itself, which JAX does not read, is a function of the operands: of two zeros it may be either.
+        """
         operation, evaluation = self.operation, self.evaluation
-        if self.short != "reduce" or len(self.inputs) != 4 or len(values) != 2 or len(self.read) != 4:
-            return
+        if self.short != "reduce" or len(self.inputs) != 4 or len(self.read) != 4:
+            return None
         outputs = regions.outputs_of(operation.regions[0][0])
         largest = regions.EXTREMES.get(outputs or ())
         axes = operation.attributes.get("dimensions")
         first, _, start, zero = self.inputs
         if largest is None or not isinstance(axes, list) or len(axes) != 1 or first is None:
-            return
+            return None
         first = evaluation.tensor(first)
         if first.dtype is None or not isinstance(start, np.ndarray) or not isinstance(zero, np.ndarray):
-            return
+            return None
         end = np.asarray(end_of_type(first.dtype, lowest=largest), first.dtype)
         if start.shape or start.tobytes() != end.tobytes() or zero.shape or zero.item() != 0:
-            return
+            return None
         if evaluation.counting.get(self.names[1]) != axes[0]:
-            return
-        kind = operation.types[1]
-        attributes = {"dimension": axes[0], "largest": largest, "dtype": kind.dtype}
-        node = replace(self._node("stablehlo:arg_extreme", attributes), stated=((kind.extents, kind.dtype),))
-        made = declared_values(evaluation, node, [first])
-        if made is not None and made[0] is not None:
-            values[1] = made[0] if isinstance(made[0], Tensor) else evaluation.tensor(made[0])
+            return None
+        attributes = {"dimension": axes[0], "largest": largest, "dtype": operation.types[1].dtype}
+        node = self._node("stablehlo:arg_extreme", attributes)
+        made = declared_values(evaluation, replace(node, stated=node.stated[1:]), [first])
+        if made is None or not isinstance(place := made[0], Tensor | np.ndarray):
+            return None
+        types = [OutputType(first.dtype, tuple(place.shape))]
+        operands = [evaluation.tensor(v) for v in self.inputs if v is not None]
+        extreme = opaque(
+            "stablehlo:reduce", operands, node.key, types, stem="extreme", identity=node.digest, total=True
+        )
+        return [extreme[0], place]
 
     def _note_counting(self) -> None:
         given = self.operation.attributes
