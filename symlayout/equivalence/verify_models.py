@@ -40,12 +40,11 @@ from symlayout.errors import InconclusiveError, ShapeError, SymlayoutError
 from symlayout.language import sympy_bridge
 from symlayout.language.sympy_bridge import symbol_of
 from symlayout.models.model import Model
-from symlayout.proof.attempts import DEFAULT_BUDGET, budget_by_laws, compared_by_laws, pairs_known
-from symlayout.proof.cases.quantized_units import are_quantized
+from symlayout.proof.attempts import DEFAULT_BUDGET, budget_by_laws, compared_by_laws, pairs_known, round_by_laws
 from symlayout.proof.certificate.check_computed import refusal_of_computed
 from symlayout.proof.congruence import Congruence
 from symlayout.proof.counterexample import Witness, sample, valid_inputs
-from symlayout.proof.laws import REQUANTIZE, check_laws
+from symlayout.proof.laws import check_laws
 from symlayout.proof.points import is_empty, point_of
 from symlayout.proof.rewritings import FORM_OF
 from symlayout.proof.verdict import Proof, Verdict
@@ -223,7 +222,7 @@ def _verified(
         proofs |= {name: Proof(t, right[name], facts, Verdict.UNKNOWN, None, doubt) for name, t in left.items()}
     inputs = _inputs_of_witness(before, joint, again[0], ends)
     witness = _witness_inside(proofs, left, right, inputs, reading, runtimes)
-    rounded = REQUANTIZE in laws and are_quantized([*left.values(), *right.values()])
+    rounded = round_by_laws([*left.values(), *right.values()], laws)
     if witness is None and runtimes is not None and not rounded:  # a runtime does not say what is a unit
         witness = _when_run(runtimes, before, left, right, again[0], facts, reading, proofs)
     if witness is not None:

@@ -15,12 +15,14 @@ from functools import partial
 from symlayout.algebra.facts import Facts
 from symlayout.budgets import limits
 from symlayout.proof.cases.case_tree import Tree
+from symlayout.proof.cases.quantized_units import are_quantized
 from symlayout.proof.cases.sampled_values import SampledValues
 from symlayout.proof.classes import Classes
 from symlayout.proof.congruence import Congruence
 from symlayout.proof.counterexample import WitnessSearch
 from symlayout.proof.decide_equal import attempt, dtype_of
-from symlayout.proof.laws import LAWS, REQUANTIZE
+from symlayout.proof.forms.half_precision import half_types
+from symlayout.proof.laws import HALF, LAWS, REQUANTIZE
 from symlayout.proof.rewritings import (
     FORM_OF,
     Form,
@@ -36,6 +38,7 @@ DEFAULT_BUDGET = 2000  # most points of D that a search for a witness evaluates
 FIRST_POINTS = 60  # points that the search evaluates before the first attempt to tell values apart
 COMPUTED_POINTS = 400  # the same for values that are computed, where a point costs more and an attempt much more
 FIRST_EFFORT = 2000  # most goals that the first attempt visits
+_ROUNDING = {REQUANTIZE, HALF}  # laws under which both sides differ by rounding as they are
 
 
 def pairs_known(
@@ -185,9 +188,15 @@ def _proved_rewritten(
 def budget_by_laws(left: Mapping[str, Tensor], right: Mapping[str, Tensor], laws: Sequence[str], budget: int) -> int:
     """Return how many points are searched for a witness against tensors as they are.
 
-    That is none where the law ``"requantize"`` is granted and replaces values: those of both sides differ by rounding.
+    That is none where the law ``"requantize"`` or ``"half"`` is granted and replaces values: those of both sides differ
+    by rounding.
     """
-    return 0 if REQUANTIZE in laws and _in_forms(left, right, {REQUANTIZE})[1] else budget
+    return 0 if any(_in_forms(left, right, {law})[1] for law in _ROUNDING & set(laws)) else budget
+
+
+def round_by_laws(tensors: Sequence[Tensor], laws: Collection[str]) -> bool:
+    """Return whether values of *tensors* may be rounded elsewhere under the granted *laws*, so that no bits refute."""
+    return (REQUANTIZE in laws and are_quantized(tensors)) or (HALF in laws and bool(half_types(tensors)))
 
 
 def compared_by_laws(
@@ -249,7 +258,7 @@ def _under_laws(proof: Proof, without: Proof, used: frozenset[str], *, granted: 
         if granted:
             return proof.under(laws, without, frozenset(FORM_OF[law] for law in used))
         return proof if proof.is_refuted_plainly else proof.needing(laws, proof.witness)
-    if granted and (without.verdict is Verdict.UNKNOWN or (REQUANTIZE in used and proof.verdict is Verdict.UNKNOWN)):
+    if granted and (without.verdict is Verdict.UNKNOWN or (_ROUNDING & used and proof.verdict is Verdict.UNKNOWN)):
         return without
     return proof
 

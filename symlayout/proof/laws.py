@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from symlayout.errors import ShapeError, shown
 
 REASSOCIATE, REAL, RECIPROCAL = "reassociate", "real", "reciprocal"
-FOLD, SIGNED_ZERO, REQUANTIZE = "fold-batchnorm", "signed-zero", "requantize"
-LAWS = (REASSOCIATE, REAL, RECIPROCAL, FOLD, SIGNED_ZERO, REQUANTIZE)
+FOLD, SIGNED_ZERO, REQUANTIZE, HALF = "fold-batchnorm", "signed-zero", "requantize", "half"
+LAWS = (REASSOCIATE, REAL, RECIPROCAL, FOLD, SIGNED_ZERO, REQUANTIZE, HALF)
 
 
 def check_laws(laws: Sequence[str]) -> None:

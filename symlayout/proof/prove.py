@@ -83,6 +83,10 @@ def prove_equal(
         is the formula of its page; and a sum of products of integers that becomes real is one of real numbers, as long
         as int32 holds it.  So each quantized value may be one unit of its scale off, and nothing that differs by no
         more than such units refutes the claim.
+
+        ``"half"``: a float16 or bfloat16 value counts as the float32 that it stands for, a cast between these types
+        changes nothing, and a constant counts as rounded to the half precision that is there.  So both sides are equal
+        up to the rounding of casts, as long as half precision holds all values.
     time_limit : float, optional
         The most seconds that this may take; then the verdict is UNKNOWN.
 

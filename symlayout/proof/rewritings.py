@@ -1,32 +1,40 @@
 """The sides of a claim as other expressions of the same values, which may be easier to compare.
 
-A form says how both sides are rewritten, in this order: with formulas in place of what runtimes round, without added
-zeros, with their folds merged (of joined folds, the terms of the second side may change places), and with their
-functions outermost.  Prover and check rewrite alike, so a certificate names its form.
+A form says how both sides are rewritten, in this order: in single precision, with formulas in place of what runtimes
+round, without added zeros, with their folds merged (of joined folds, the terms of the second side may change places),
+and with their functions outermost.  Prover and check rewrite alike, so a certificate names its form.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
 from symlayout.errors import ShapeError
 from symlayout.proof.added_zeros import without_added_zeros
 from symlayout.proof.folds import Merging
+from symlayout.proof.forms.half_precision import Sides, without_half
 from symlayout.proof.forms.rounded_functions import without_rounding
-from symlayout.proof.laws import REQUANTIZE, SIGNED_ZERO
+from symlayout.proof.laws import HALF, REQUANTIZE, SIGNED_ZERO
 from symlayout.proof.pull_functions import pulled
 from symlayout.tensors.chain import Tensor
 
 Form = frozenset[str]
-WITHOUT_ROUNDING, WITHOUT_ZEROS = "without_rounding", "without_added_zeros"
+WITHOUT_HALF, WITHOUT_ROUNDING, WITHOUT_ZEROS = "without_half", "without_rounding", "without_added_zeros"
 MERGED, TURNED, OUTERMOST = "merged", "merged_turned", "outermost"
-FORMS = (WITHOUT_ROUNDING, WITHOUT_ZEROS, MERGED, TURNED, OUTERMOST)
+FORMS = (WITHOUT_HALF, WITHOUT_ROUNDING, WITHOUT_ZEROS, MERGED, TURNED, OUTERMOST)
+
+
+def _each(function: Callable[[Mapping[str, Tensor]], dict[str, Tensor]]) -> Callable[[Sides], list[dict[str, Tensor]]]:
+    """Return what does to both sides what *function* does to one."""
+    return lambda sides: [function(side) for side in sides]
+
 
 _BY_LAW = (
-    (WITHOUT_ROUNDING, without_rounding, REQUANTIZE),
-    (WITHOUT_ZEROS, without_added_zeros, SIGNED_ZERO),
+    (WITHOUT_HALF, without_half, HALF),
+    (WITHOUT_ROUNDING, _each(without_rounding), REQUANTIZE),
+    (WITHOUT_ZEROS, _each(without_added_zeros), SIGNED_ZERO),
 )
 FORM_OF = {law: name for name, _, law in _BY_LAW}
 """The form that a law allows, of those that replace values by other ones."""
@@ -71,7 +79,7 @@ def rewritten(
     sides, used, wanted, changed = [dict(left), dict(right)], set[str](), set[str](), False
     for name, function, law in _BY_LAW:
         if name in form:
-            before, sides = sides, [function(side) for side in sides]
+            before, sides = sides, function(sides)
             changed |= any(
                 t is not side[key] for side, new in zip(before, sides, strict=True) for key, t in new.items()
             )

@@ -97,6 +97,11 @@ TESTS: dict[str, tuple[str, ...]] = {
     "The law `requantize` puts the formula of": (
         "proof/test_requantize.py::test_one_unit_refutes_nothing_under_the_law_and_two_units_do",
     ),
+    "The law `half` takes a float16 or bfloat16 value": (
+        "proof/forms/test_half_precision.py::test_a_model_in_half_precision_is_the_one_it_came_from",
+        "proof/forms/test_half_precision.py::test_mistakes_that_keep_shapes_are_refuted",
+        "proof/forms/test_half_precision.py::test_float32_models_gain_nothing_by_the_law",
+    ),
     "The law `signed-zero` replaces a sum": (
         "proof/test_added_zeros.py::test_a_sum_with_0_is_replaced_under_the_law_only",
         "proof/test_added_zeros.py::test_what_replaces_a_sum_differs_from_it_in_the_sign_of_0_only",
