@@ -337,5 +337,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """Return the public names, those of modules that are not imported yet too."""
-    return sorted({*globals(), *__all__})
+    """Return the public names, those of modules that are not imported yet too, and nothing that the module imports."""
+    return sorted({*__all__, "__version__", "__doc__", "__file__", "__name__", "__path__"})

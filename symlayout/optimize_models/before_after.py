@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from symlayout.errors import one_line
 from symlayout.optimize_models.changed_regions import ChangedRegion, RegionNode
 from symlayout.show.layered_graph import BoxGraph, GraphBox, LayeredGraph
-from symlayout.show.svg import Canvas, width_of
+from symlayout.show.svg import Canvas, width_of, wrapped
 
 _MARGIN, _HEAD, _GAP = 20, 74, 46
 _NOTE = 200  # the least width of a side, for the words below it
 _MOST_REGIONS = 12
 _MOST_NODES = 60  # of a side
-_LABEL = 20  # characters in a box
+_LABEL, _SHAPE = 24, 40  # characters in a line of a box: of an operation, and of a shape
 _TITLE = 400  # characters of what a box says when it is pointed at
 
 
@@ -72,6 +72,6 @@ def _layout(nodes: Sequence[RegionNode]) -> LayeredGraph:
         made.update(dict.fromkeys(node.outputs, k))
         moved = f"moves {node.bytes} bytes" if node.bytes else "computes"
         title = one_line(f"{node.op} {', '.join(node.outputs)}: {node.shape}, {moved}", _TITLE)
-        lines = one_line(node.op, _LABEL), one_line(node.shape, _LABEL)
+        lines = one_line(node.op, _LABEL), *wrapped(one_line(node.shape, _TITLE), _SHAPE, 2)
         boxes.append(GraphBox(lines, "move" if node.bytes else "compute", title=title))
     return LayeredGraph(BoxGraph(tuple(boxes), tuple(edges)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -74,3 +75,10 @@ def test_the_command_draws_the_picture(tmp_path: Path) -> None:
     path.write_bytes(spelled("pixel shuffle", "two transposes", "static"))
     assert main(["optimize", str(path), "-o", str(out), "--svg", str(drawn)]) == 0
     assert "DepthToSpace" in drawn.read_text(encoding="utf-8")
+
+
+def test_a_shape_stands_whole_in_its_box() -> None:
+    shape = "(N, 8, 2*floor(H/4), 2*floor(W/4), floor(C/2) + 1)"
+    svg = picture("m", [], [ChangedRegion((RegionNode("Reshape", ("x",), ("y",), shape, "4"),), (), (0, 0))])
+    lines = re.findall(r">([^<]*)</text>", svg)
+    assert shape in " ".join(lines)

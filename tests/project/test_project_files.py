@@ -59,3 +59,8 @@ def test_contributors_are_told_of_the_rules() -> None:
     guide = text("CONTRIBUTING.md")
     for name in ("CODE_OF_CONDUCT.md", "SECURITY.md", "docs/releasing.md"):
         assert f"({name})" in guide
+
+
+def test_completion_offers_public_names_only() -> None:
+    offered = {name for name in dir(sl) if not name.startswith("__")}
+    assert offered == set(sl.__all__)
