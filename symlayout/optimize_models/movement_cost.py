@@ -157,7 +157,7 @@ def renamed_data(before: Model, after: Model) -> dict[Any, Any]:
     given = {name for t in before.inputs.values() for name in t.facts.dims}
     found: dict[Any, Any] = {}
     doubtful = set()
-    for name, t in _tensors(after).items():
+    for name, t in tensors_of(after).items():
         if t is None or t.facts.dims.keys() <= given:
             continue
         old = _tensor(before, name)
@@ -183,8 +183,8 @@ def _tensor(model: Model, name: str) -> Tensor | None:
     return None if t is not None and t.dtype == STRING else t
 
 
-def _tensors(model: Model) -> dict[str, Tensor | None]:
-    """Return the values of a model by name."""
+def tensors_of(model: Model) -> dict[str, Tensor | None]:
+    """Return the values of a model by name; None for one that is no tensor, and for strings."""
     return {name: _tensor(model, name) for name in model.tensors.shaped}
 
 
@@ -212,7 +212,7 @@ class Movement:
     """Which values of a model are moved, not computed."""
 
     def __init__(self, model: Model) -> None:
-        self.tensors = _tensors(model)
+        self.tensors = tensors_of(model)
         self.numbers = model.tensors.numbers
         """Returns the integers and the expressions in dims that a value holds; None if it holds none that are known."""
         self.sources: dict[str, list[str]] = {}

@@ -24,6 +24,7 @@ from symlayout.optimize_models.crossings.permuted_nodes import Found, inverse
 from symlayout.optimize_models.crossings.transpose_cut import Crossing, crossings_of, run_permuted
 from symlayout.optimize_models.dilations import dilate
 from symlayout.optimize_models.fewer_nodes.other_layouts import transpose_computed
+from symlayout.optimize_models.fewer_nodes.packed_operands import packed_constants
 from symlayout.optimize_models.fewer_nodes.take_out_nodes import state_constants, take_out_nodes
 from symlayout.optimize_models.fold_moves import fold_pads, fold_repeats, split_repeats
 from symlayout.optimize_models.joins.join_elsewhere import join_elsewhere
@@ -334,9 +335,9 @@ class _Search:
         carried = [] if self.layout is None else crossings_to(self.layout)
         for crossing in carried:
             yield crossing, partial(self._crossed, crossing)
-        yield "constants", lambda kept: _Rewrite("constants", *state_constants(self.best, kept))
+        yield "constants", self._constants_stated
         yield "dilation", lambda kept: _Rewrite("dilation", *dilate(self.best, kept))
-        yield "movement", lambda kept: _Rewrite("movement", *respell_regions(self.best, kept, self.speller))
+        yield "movement", self._respelled
         inside = self.layout is not None  # what the layout leaves at inputs and outputs is not taken inside again
         yield "functions", lambda kept: _Rewrite("functions", *move_functions(self.best, kept, self.speller), inside)
         yield "twice", lambda kept: _Rewrite("twice", *transpose_computed(self.best, kept), inside)
@@ -356,6 +357,25 @@ class _Search:
         yield "repeats", lambda kept: _Rewrite("repeats", *fold_repeats(self.best, kept))
         yield "split repeats", lambda kept: _Rewrite("repeats", *split_repeats(self.best, kept, self.speller))
         yield "pads", lambda kept: _Rewrite("pads", *fold_pads(self.best, kept))
+
+    def _constants_stated(self, kept: Set[str]) -> _Rewrite:
+        source, changes = state_constants(self.best, kept | self._unpacked())
+        return _Rewrite("constants", source, changes, laws=self._packing(changes))
+
+    def _respelled(self, kept: Set[str]) -> _Rewrite:
+        source, changes = respell_regions(self.best, kept | self._unpacked(), self.speller)
+        return _Rewrite("movement", source, changes, laws=self._packing(changes))
+
+    def _unpacked(self) -> Set[str]:
+        """Return what must stay computed, since runtimes would round in another way if it was a constant."""
+        return frozenset() if REASSOCIATE in self.laws else packed_constants(self.best)
+
+    def _packing(self, changes: Sequence[Rewritten]) -> tuple[str, ...]:
+        """Return the law by which constants are packed that were not before, if some are."""
+        granted = REASSOCIATE in self.laws and bool(changes)
+        return (
+            (REASSOCIATE,) if granted and not packed_constants(self.best).isdisjoint(c.value for c in changes) else ()
+        )
 
     def _terms_permuted(self, kept: Set[str]) -> _Rewrite:
         return _Rewrite("terms", *permute_terms(self.best, kept, self.speller), laws=(REASSOCIATE,))

@@ -71,9 +71,9 @@ def optimized_and_run(
     del made.graph.output[:]
     made.graph.output.extend(onnx.ValueInfoProto(name=name) for name in outputs)
     before.write_bytes(made.SerializeToString())
-    ranks = {name: t.rank for name, t in sl.read_model(before).outputs.items()}
+    values = sl.read_model(before).outputs
     del made.graph.output[:]
-    made.graph.output.extend(value_info(name, [None] * ranks[name]) for name in outputs)
+    made.graph.output.extend(value_info(name, [None] * values[name].rank, _kind(values[name])) for name in outputs)
     before.write_bytes(made.SerializeToString())
     o = sl.optimize(before, laws=laws)
     o.save(after)
@@ -123,6 +123,11 @@ def _run(
         if done == runs or (not names and done == 2):
             break
     assert done
+
+
+def _kind(t: sl.Tensor) -> int:
+    """Return the element type of a value by ONNX's number."""
+    return TensorProto.FLOAT if t.dtype is None else int(onnx.helper.np_dtype_to_tensor_dtype(t.dtype))
 
 
 def _bits(a: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from symlayout.deadlines import work
 from symlayout.errors import one_line
 from symlayout.models.model import Model
@@ -124,6 +126,9 @@ class _Functions:
         """Return whether a node computes each element of *value*'s shape from the elements there, and from numbers."""
         if len(node.output) != 1 or (t := self.tensors.get(node.output[0])) is None or t.extents != value.extents:
             return False
+        first = self.tensors.get(node.input[0]) if node.input else None
+        if t.dtype == np.float16 and first is not None and first.dtype not in (None, t.dtype):
+            return False  # onnxruntime does not round to float16 before what it computes in float32
         ends = {self.tensors.get(name) for name in node.input}
         walk = Walk([t])
         for at in walk:

@@ -180,13 +180,17 @@ class PermutedNodes:
                 yield PermutedNode(new, (*operands, *extra), outputs)
 
     def _swapped(self, node: NodeProto) -> Iterator[PermutedNode]:
-        """Yield a product with constant weights whose rows and columns are exchanged: ``(x w)^T = w^T x^T``."""
+        """Yield a product whose rows and columns are exchanged: ``(x w)^T = w^T x^T``, of constant weights or not."""
         rank = len(self._perm)
         if self._perm != (*range(rank - 2), rank - 1, rank - 2) or not self._graph.is_standard(node, "MatMul"):
             return
         a, b = (self._tensors.get(name) for name in node.input)
         x, w = (b, a) if a is not None and a.values is not None else (a, b)
-        if x is None or w is None or x.values is not None or x.rank != rank or w.values is None or w.rank != 2:
+        if x is None or w is None or x.values is not None or x.rank != rank:
+            return
+        if w.values is None and w.rank == rank:
+            yield PermutedNode(node, ("permuted", "permuted"), (True,), swapped=True)
+        if w.values is None or w.rank != 2:
             return
         terms, columns = int(w.shape[0 if w is b else 1]), x.extents[-1 if x is b else -2]
         values = np.asarray(w.values)
@@ -195,19 +199,29 @@ class PermutedNodes:
             yield PermutedNode(node, operands, (True,), swapped=True)
 
     def _is_rounded_alike(self, node: NodeProto) -> bool:
-        """Return whether the sums of a product with constant weights keep their bits if its operands are swapped."""
+        """Return whether the sums of a product keep their bits if its operands are swapped.
+
+        Where both are computed, nothing is known of the kernels that a runtime takes.
+        """
         a, b = (self._tensors[name] for name in node.input)
         assert a is not None
         assert b is not None
         x, w = (b, a) if a.values is not None else (a, b)
         if x.dtype is not None and x.dtype.kind in "iu":
             return True
+        if w.values is None:
+            return False
         terms, made = (int(w.shape[0]), int(w.shape[1])) if w is b else (int(w.shape[1]), int(w.shape[0]))
         named = node.input[1 if w is b else 0]
         packed = any(t.name == named for t in self._graph.message.graph.initializer)
         return (
             x.dtype == _ROUNDED_ALIKE and packed and rounds_alike(terms, made, x.extents[-1 if x is b else -2], x.facts)
         )
+
+    def _rounds_by_neighbours(self, node: NodeProto, made: Tensor) -> bool:
+        """Return whether a node rounds to float16: onnxruntime does not round before what it computes in float32."""
+        x = self._tensors.get(node.input[0])
+        return made.dtype == np.float16 and x is not None and x.dtype is not None and x.dtype != made.dtype
 
     def _read(self, node: NodeProto) -> list[str]:
         """Return the operands whose values have to be known; a reshape shows its target by its result."""
@@ -378,6 +392,7 @@ class PermutedNodes:
             proofs.append(prove_briefly(moved, original, budget=_POINTS))
             if proofs[-1].verdict is not Verdict.PROVED:
                 return None
+            is_sum |= self._rounds_by_neighbours(node, original)
             if proposal.swapped:
                 is_sum |= not self._is_rounded_alike(node)
                 continue
