@@ -36,6 +36,7 @@ from symlayout.optimize_models.onnx_graph import EditedGraph
 from symlayout.optimize_models.optimize_report import Change, OptimizeReport
 from symlayout.optimize_models.products.permuted_terms import permute_terms
 from symlayout.optimize_models.products.split_products import split_products
+from symlayout.optimize_models.report_in_words import what_stayed
 from symlayout.optimize_models.rewritten import Rewritten
 from symlayout.optimize_models.spellings.computed_bounds import places_of
 from symlayout.optimize_models.spellings.spell_movement import Speller
@@ -305,6 +306,8 @@ class _Search:
             held = tuple(self.sums) if self.cost.transposes else ()
         laws = tuple(sorted(self.used))
         regions = changed_regions(self.original, self.best)
+        refused = [(each, c.rule, c.reason) for c in self.changes if not c.accepted for each in c.rewritten]
+        stayed = what_stayed(self.best, refused, held)
         before, after = self.before.where(self.requires), self.cost.where(self.requires)
         report = OptimizeReport(
             tuple(self.changes),
@@ -315,6 +318,7 @@ class _Search:
             laws,
             held,
             regions,
+            stayed,
             out_of_time=ended == "time",
             out_of_goals=ended == "goals",
         )

@@ -10,6 +10,7 @@ from symlayout.errors import legible, one_line
 from symlayout.optimize_models.before_after import picture
 from symlayout.optimize_models.changed_regions import ChangedRegion
 from symlayout.optimize_models.movement_cost import Cost
+from symlayout.optimize_models.report_in_words import Stayed, lines_of, words_of
 from symlayout.optimize_models.rewritten import Rewritten
 from symlayout.proof.verdict import Verdict
 
@@ -27,9 +28,10 @@ class Change:
         ``"pads"`` for pads that convolutions do themselves, ``"repeats"`` for what operands that broadcast repeat,
         ``"dilation"`` for convolutions of interleaved parts, ``"products"`` for products with constant weights in the
         parts in which they are read, ``"joins"`` for values that are joined along another axis, ``"fills"`` for
-        values of one constant, ``"signs"`` for signs of joined parts that go into a factor, ``"constants"`` for values
-        and targets that are known, ``"nodes"`` for values that fewer nodes compute, ``"kernel"`` for regions that one
-        kernel moves.
+        values of one constant, ``"signs"`` for signs of joined parts that go into a factor, ``"functions"`` for
+        functions of single elements before movement, ``"twice"`` for what is computed in two orders of its axes,
+        ``"terms"`` for channels in another order than before, ``"constants"`` for values and targets that are known,
+        ``"nodes"`` for values that fewer nodes compute, ``"kernel"`` for regions that one kernel moves.
     rewritten : tuple of Rewritten
         What was rewritten, each with its own proof.
     accepted : bool
@@ -70,6 +72,8 @@ class OptimizeReport:
         stay where they are because the law ``"reassociate"`` is not granted.
     regions : tuple of ChangedRegion
         The parts of the graph that are changed, each with its nodes before and after.
+    stayed : tuple of Stayed
+        The nodes of the result that move elements, each with the reason.
     out_of_time : bool
         Whether the time limit ended the search, so that more may be found.
     out_of_goals : bool
@@ -93,6 +97,7 @@ class OptimizeReport:
     laws: tuple[str, ...] = ()
     held: tuple[str, ...] = ()
     regions: tuple[ChangedRegion, ...] = ()
+    stayed: tuple[Stayed, ...] = ()
     out_of_time: bool = False
     out_of_goals: bool = False
 
@@ -121,10 +126,26 @@ class OptimizeReport:
             "verdicts": {name: verdict.value for name, verdict in self.verdicts.items()},
             "laws": list(self.laws),
             "held": list(self.held),
-            "regions": [region.to_json() for region in self.regions],
+            "regions": [{**region.to_json(), **words} for region, words in self._in_words()],
+            "stayed": [each.to_json() for each in self.stayed],
             "out_of_time": self.out_of_time,
             "out_of_goals": self.out_of_goals,
         }
+
+    def in_words(self) -> str:
+        """Return what went and why that is right, for each region, and what stayed and why: for a pull request."""
+        outputs = Counter(verdict.name for verdict in self.verdicts.values())
+        proofs = ", ".join(f"{count} {name}" for name, count in outputs.items())
+        lines = [*str(self).splitlines()[:3], f"outputs      {proofs}, for all sizes and all inputs"]
+        lines += [f"laws         {', '.join(self.laws)}"] if self.laws else []
+        return legible("\n".join([*lines, "", *lines_of(self._in_words(), self.stayed)]))
+
+    def _in_words(self) -> list[tuple[ChangedRegion, dict[str, Any]]]:
+        accepted: dict[str, list[Rewritten]] = {}
+        for change in self.changes:
+            if change.accepted:
+                accepted.setdefault(change.rule, []).extend(change.rewritten)
+        return [(region, words_of(region, accepted)) for region in self.regions]
 
     def svg(self, title: str = "what symlayout optimize changed", made_by: str = "") -> str:
         """Return a picture of the regions before and after, as an SVG document.

@@ -260,7 +260,7 @@ SCHEMAS: dict[str, Schema] = {
                         "rule": _one_of(
                             "what was rewritten",
                             *("movement", "layout", "pads", "repeats", "dilation", "products", "joins", "fills"),
-                            *("signs", "constants", "nodes", "kernel"),
+                            *("signs", "functions", "twice", "terms", "constants", "nodes", "kernel"),
                         ),
                         "details": _list(_TEXT, "the values, and what became of them"),
                         "accepted": _is("boolean", "whether the rewrite is in the result"),
@@ -293,9 +293,31 @@ SCHEMAS: dict[str, Schema] = {
                         "count": _is("integer", "how many regions changed alike"),
                         "before": _list(_NODE, "the nodes of the input that are gone"),
                         "after": _list(_NODE, "the nodes that take their place"),
+                        "went": _is("string", "what became of the region, in words"),
+                        "why": _list(
+                            _object(
+                                {
+                                    "rule": _is("string", "the rule that changed values of the region"),
+                                    "values": _list(_TEXT, "these values"),
+                                    "proved": _is("integer", "how many proofs of their own they have"),
+                                }
+                            ),
+                            "why it is right; the outputs are proved together besides",
+                        ),
                     }
                 ),
                 "what differs between the graphs",
+            ),
+            "stayed": _list(
+                _object(
+                    {
+                        "value": _is("string", "what the node makes"),
+                        "op": _is("string", "its operation"),
+                        "bytes": _is("string", "how many bytes it writes"),
+                        "why": _is("string", "why it is in the result"),
+                    }
+                ),
+                "the nodes of the result that move elements",
             ),
             "out_of_time": _is("boolean", "whether the time limit ended the search"),
             "out_of_goals": _is("boolean", "whether the goals of one search ended it"),
