@@ -28,7 +28,7 @@ from symlayout.maps.index_ranges import in_range, ranges_of
 from symlayout.proof.cases.array_difference import difference_of, is_float
 from symlayout.proof.cases.quantized_units import explained_by_units
 from symlayout.tensors.chain import Tensor
-from symlayout.tensors.declaration import Body
+from symlayout.tensors.declaration import UNDETERMINED, Body
 from symlayout.tensors.element_types import same_fill
 
 Array = np.ndarray[Any, Any]
@@ -308,7 +308,10 @@ class WitnessSearch:
         different = np.flatnonzero(np.any(codes[0] != codes[1], axis=0))
         if not different.size:
             return None, True
-        place, draw = _shown((left, right), different, self._reading(values))
+        if any(fill is UNDETERMINED for fill in fills):  # which no array holds
+            place, draw = int(different[0]), valid_inputs([left, right], 0, self._reading(values))[1]
+        else:
+            place, draw = _shown((left, right), different, self._reading(values))
         coord = tuple(int(c) for c in np.unravel_index(place, int_extents(left)))
         a, b = (_read(code[:, place], keys, fills, left, right) for code in codes)
         return Witness(dims, coord, a, b, draw=draw), True
