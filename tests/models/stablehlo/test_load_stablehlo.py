@@ -80,6 +80,31 @@ def test_assertions_are_requirements_without_a_signature(monkeypatch: pytest.Mon
     assert "arg0.0 >= 1" in [str(r) for r in model.requires]
 
 
+def test_results_are_values_of_the_graph(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their names were not those of any value, and ``symlayout show`` showed no shape."""
+    as_parsed(monkeypatch)
+    model = sl.read_model(FOLDER / "activated.mlir")
+    assert list(model.outputs) == [f"result[{k}]" for k in range(6)]
+    for name, y in model.outputs.items():
+        assert model.tensors[name] is y
+        assert model.producer(name) is not None
+
+
+def test_a_result_may_be_an_input_or_stand_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    def change(module: dict[str, Any]) -> None:
+        (main,) = [f for f in module["functions"] if f["attributes"]["sym_name"] == "main"]
+        block = main["blocks"][0]
+        last = block["operations"][-1]
+        last["operands"] = [*last["operands"] * 2, block["arguments"][0][0]]
+
+    as_parsed(monkeypatch, change)
+    model = sl.read_model(FOLDER / "dense.mlir")
+    first, second, same = model.outputs.values()
+    assert first is second
+    assert same is model.inputs["arg0"]
+    assert list(model.outputs) == ["result", "result_1", "result_2"]
+
+
 def test_a_call_has_the_name_of_its_argument() -> None:
     pytest.importorskip("jaxlib", reason="jaxlib parses MLIR")
     assert list(sl.read_model(FOLDER / "embedded.jax").inputs) == ["ids"]

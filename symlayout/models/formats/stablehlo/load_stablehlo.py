@@ -51,13 +51,8 @@ def read_stablehlo(file: Path, known: KnownDims) -> Model:
     module, signature = Signature.read(file)
     reader = _Reader(module, signature, known)
     evaluation = settled(reader.evaluated, reader.count)
-    outputs: dict[str, Tensor | Unshaped] = {}
-    names = module.main.result_names
-    for k, name in enumerate(evaluation.results):
-        shown = names[k] if k < len(names) and names[k] else f"result_{k}" if len(evaluation.results) > 1 else "result"
-        while shown in outputs:
-            shown = f"{shown}:{k}"
-        outputs[shown] = evaluation.shown(evaluation.values[name], shown)
+    _name_results(evaluation, module.main.result_names)
+    outputs = {name: evaluation.shown(evaluation.values[name], name) for name in evaluation.results}
     inputs = {name: evaluation.shown(value, name) for name, value in evaluation.inputs.items()}
     needed = _needed(evaluation)
     return Model(
@@ -75,6 +70,37 @@ def read_stablehlo(file: Path, known: KnownDims) -> Model:
         assumed=evaluation.assumed,
         notes=tuple(dict.fromkeys((*signature.notes, *evaluation.notes))),
     )
+
+
+def _name_results(evaluation: StableHLOEvaluation, stated: Sequence[str]) -> None:
+    """Give results the names that the file states, or ``result``; a value that is a result twice stands twice."""
+    several = len(evaluation.results) > 1
+    names: list[str] = []
+    new: dict[str, str] = {}
+    for k, name in enumerate(evaluation.results):
+        made = stated[k] if k < len(stated) and stated[k] else f"result_{k}" if several else "result"
+        while made in names or made in evaluation.values:
+            made = f"{made}:{k}"
+        names.append(made)
+        if name in evaluation.inputs or name in new:
+            evaluation.values[made] = evaluation.values[name]
+        else:
+            new[name] = made
+
+    def named(name: str) -> str:
+        return new.get(name, name)
+
+    evaluation.results = names
+    evaluation.values = {named(name): value for name, value in evaluation.values.items()}
+    evaluation.demands = {named(name): demands for name, demands in evaluation.demands.items()}
+    evaluation.demanded_by = {named(name): value for name, value in evaluation.demanded_by.items()}
+    evaluation.assumed = {named(name): demands for name, demands in evaluation.assumed.items()}
+    evaluation.nodes = [
+        replace(
+            node, name=named(node.name), inputs=tuple(map(named, node.inputs)), outputs=tuple(map(named, node.outputs))
+        )
+        for node in evaluation.nodes
+    ]
 
 
 def _inlined(module: MLIRModule, function: Function, known: dict[str, int], callers: tuple[str, ...]) -> int:
