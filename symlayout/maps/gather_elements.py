@@ -12,12 +12,16 @@ from typing import Any
 
 import numpy as np
 
+from symlayout.deadlines import work
 from symlayout.errors import ArrayError, InconclusiveError, ShapeError
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.element_types import fill_element, new_array
 
 IntArray = np.ndarray[Any, np.dtype[np.int64]]
 _INDICES = 64  # NumPy takes fewer
+READ_PER_GOAL = 1000
+"""Elements that are read through one operation, which takes as long as one goal."""
+_STEPS = 5  # operations that a part goes through, but for those that others share
 BoolArray = np.ndarray[Any, np.dtype[np.bool_]]
 
 
@@ -58,7 +62,7 @@ def gathered(
 def numbers_read(t: Tensor) -> IntArray:
     """Return for each element of *t* the row-major number of the element that it reads of the only leaf; -1 for a fill.
 
-    The extents of *t* and of the leaf are ints.
+    The extents of *t* and of the leaf are ints.  Each part of the map counts as goals.
 
     Examples
     --------
@@ -70,7 +74,8 @@ def numbers_read(t: Tensor) -> IntArray:
     shape = int_extents(leaf)
     elements = np.arange(prod(shape)).reshape(shape)
     numbers = np.full(int_extents(t), -1)
-    for part in gathers(t) if numbers.size else ():
+    for part in gathers(t) if numbers.size else ():  # each takes arrays of the size of all
+        work(1 + _STEPS * numbers.size // READ_PER_GOAL)
         if part.key is not None:
             np.copyto(numbers, elements[_inside(part, shape)], where=part.mask)
     return numbers

@@ -19,11 +19,12 @@ from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent, evaluate, product, symbol
 from symlayout.algebra.search.enumerate_sizes import sizes
 from symlayout.compute.fixed_kinds import OPEN, ROUNDED, are_other_kinds, is_open, where_finite
+from symlayout.deadlines import work
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.language import sympy_bridge
 from symlayout.maps.compose_chain import output_digits
 from symlayout.maps.evaluate_bodies import evaluated, stirred
-from symlayout.maps.gather_elements import gathers, int_extents
+from symlayout.maps.gather_elements import READ_PER_GOAL, gathers, int_extents
 from symlayout.maps.index_ranges import in_range, ranges_of
 from symlayout.proof.cases.array_difference import difference_of, is_float
 from symlayout.proof.cases.quantized_units import explained_by_units
@@ -33,6 +34,7 @@ from symlayout.tensors.element_types import same_fill
 
 Array = np.ndarray[Any, Any]
 
+_PART_GOALS = 3  # of finding one part of a map at one choice of sizes
 _DRAWS = 4  # of elements, where there is one size only: maxima of two draws are often equal
 _SMALL = 100  # the first draw of small elements, beside which a small summand counts, such as that of a variance
 _MIDDLE = 200  # the first draw of elements of about 1, whose products do not saturate a softmax and do not vanish in it
@@ -346,6 +348,7 @@ class WitnessSearch:
         shape = tuple(e for e in t.extents if isinstance(e, int))
         code = np.zeros((rank + 2, *shape), np.int64)
         for part in gathers(t):
+            work(_PART_GOALS * (1 + code[0].size // READ_PER_GOAL))
             mask = np.broadcast_to(part.mask, shape)
             if part.key is None:
                 number = next((k for k, f in enumerate(fills) if same_fill(f, part.fill, self.dtype)), len(fills))

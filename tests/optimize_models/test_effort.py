@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from itertools import pairwise
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +13,18 @@ import pytest
 from onnx import TensorProto, helper, save
 
 import symlayout as sl
+from symlayout.deadlines import goals_within
 from symlayout.equivalence.verify_models import verify
 from symlayout.errors import ShapeError
+from symlayout.maps.interpreter import interpret
 from symlayout.optimize_models import optimize_model
+from symlayout.optimize_models.fewer_nodes import known_constants
 from symlayout.optimize_models.spellings.movement_digits import examples
 from symlayout.optimize_models.spellings.spell_movement import Speller
+from symlayout.proof.counterexample import WitnessSearch
 from symlayout.tensors import stand_in
 from symlayout.tensors.chain import Tensor
+from tests.promises.deep_models import DEEP
 
 
 def _layers(path: Path, count: int) -> Path:
@@ -194,3 +201,36 @@ def test_a_search_without_goals_ends_with_what_is_proved(tmp_path: Path, monkeyp
         assert sl.verify(path, o, run=False).verdict is sl.Verdict.PROVED
     assert ended[0]
     assert not ended[-1]
+
+
+def test_what_movement_reads_at_examples_counts_as_goals() -> None:
+    """A value that is joined with itself again and again has twice the parts each time, and as many more elements."""
+
+    def joined(times: int) -> Tensor:
+        t = sl.tensor("N", name="x")
+        for _ in range(times):
+            t = sl.concatenate([t, t])
+        return t
+
+    def spent(t: Tensor, ask: Callable[[Tensor], object]) -> int:
+        return next(k for k in range(30) if goals_within(1 << k, lambda: (ask(t), True)[1], lambda: False))
+
+    def searched(t: Tensor) -> object:
+        return WitnessSearch(t, t, t.facts, None).run(2)
+
+    for ask in (examples, searched):
+        assert spent(joined(9), ask) >= spent(joined(3), ask) + 4
+
+
+def test_constants_of_no_use_are_not_computed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+
+    def noted(t: Tensor) -> Any:
+        sizes.append(prod(t.shape))
+        return interpret(t)
+
+    monkeypatch.setattr(known_constants, "interpret", noted)
+    path = tmp_path / "model.onnx"
+    path.write_bytes(DEEP["constants that grow"][0](20).SerializeToString())
+    sl.optimize(path)
+    assert 1 << 10 < max(sizes) <= 1 << 13  # 64 KiB

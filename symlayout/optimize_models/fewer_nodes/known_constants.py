@@ -15,20 +15,20 @@ import numpy as np
 
 from symlayout.deadlines import work
 from symlayout.errors import FormatError, SymlayoutError, one_line
+from symlayout.maps.gather_elements import READ_PER_GOAL
 from symlayout.maps.interpreter import interpret
 from symlayout.models.model import Model
 from symlayout.models.subgraph_keys import CONSTANTS, STANDARD, constant_of, draws
 from symlayout.optimize_models.onnx_graph import EditedGraph
 from symlayout.optimize_models.rewritten import Rewritten, ends_of
 from symlayout.tensors.chain import Tensor
-from symlayout.walks import Walk
+from symlayout.walks import Walk, settle
 
 if TYPE_CHECKING:
     from onnx import NodeProto
 
 _SMALL = 1 << 16  # bytes of a new constant; larger ones take the place of a constant of their size
 _LARGE = 1 << 26  # bytes of a constant that is moved
-_PER_GOAL = 500  # elements that are moved, which take as long as one goal
 
 
 def fold_constants(graph: EditedGraph, model: Model, kept: Set[str]) -> list[Rewritten]:
@@ -103,6 +103,7 @@ def _known_values(graph: EditedGraph, model: Model, kept: Set[str]) -> dict[str,
     stated = sum(len(t.raw_data) for t in graph.message.graph.initializer)
     stated += sum(8 * node.ByteSize() for node in graph.nodes if _is_stated(node))  # an integer has a byte or more
     most = min(max(stated, _SMALL), _LARGE)  # a larger one takes the place of none (see `_is_worth_its_bytes`)
+    known: dict[Tensor, int | None] = {}
     for node in graph.nodes:
         if draws(node) or (_is_stated(node) and not {a.name for a in node.attribute} <= set(CONSTANTS)):
             continue
@@ -111,7 +112,7 @@ def _known_values(graph: EditedGraph, model: Model, kept: Set[str]) -> dict[str,
                 t = model.tensors.shaped.get(name)
             except FormatError:  # numbers of dims that no value shows
                 continue
-            values = None if t is None or t.dtype is None or t.dtype.kind not in "biuf" else _values(t, most)
+            values = None if t is None or t.dtype is None or t.dtype.kind not in "biuf" else _values(t, most, known)
             if values is None:
                 continue
             if not by_runtime.isdisjoint(node.input):
@@ -121,23 +122,37 @@ def _known_values(graph: EditedGraph, model: Model, kept: Set[str]) -> dict[str,
     return found
 
 
-def _values(t: Tensor, most: int) -> np.ndarray[Any, Any] | None:
+def _values(t: Tensor, most: int, known: dict[Tensor, int | None]) -> np.ndarray[Any, Any] | None:
     """Return the elements of a constant, or of one that is moved and has at most so many bytes; None of others."""
     if t.values is not None:
         return np.asarray(t.values)
     if any(not isinstance(e, int) for e in t.extents) or prod(t.extents) * t.dtype.itemsize > most:  # type: ignore
         return None
-    walk = Walk([t])
-    for at in walk:
-        if at.values is None:
-            if at.body is not None or not at.inputs:
-                return None
-            walk.to(at.inputs)
-    work(prod(t.extents) // _PER_GOAL)  # type: ignore[arg-type]
+    if (steps := _steps(t, known)) is None:
+        return None
+    work(steps * (1 + prod(t.extents) // READ_PER_GOAL))  # type: ignore[arg-type]
     try:
         return np.asarray(interpret(t))
     except SymlayoutError:
         return None
+
+
+def _steps(t: Tensor, known: dict[Tensor, int | None]) -> int | None:
+    """Return how many operations move the elements of constants to *t*, one after the other; None of other values.
+
+    *known* has the answers so far, so that a chain is looked at once.
+    """
+
+    def parts(at: Tensor) -> tuple[Tensor, ...]:
+        return at.inputs if at.values is None and at.body is None else ()
+
+    def made(at: Tensor) -> int | None:
+        if at.values is not None:
+            return 0
+        steps = [known[x] for x in parts(at)]
+        return None if None in steps or not steps else 1 + max(n for n in steps if n is not None)
+
+    return settle(t, parts, known, made)
 
 
 def _is_stated(node: NodeProto) -> bool:

@@ -20,8 +20,9 @@ import numpy as np
 
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent, evaluate, names_of
+from symlayout.deadlines import work
 from symlayout.errors import InconclusiveError, SymlayoutError
-from symlayout.maps.gather_elements import numbers_read
+from symlayout.maps.gather_elements import READ_PER_GOAL, numbers_read
 from symlayout.show.small_sizes import small
 from symlayout.tensors.chain import Tensor
 
@@ -137,6 +138,7 @@ def _example(t: Tensor) -> Example | None:
         return None
     if not 0 < prod(source.shape) <= _MAX_ELEMENTS or not 0 < prod(t.shape) <= _MAX_ELEMENTS:
         return None
+    work(len(t.nodes()) * (1 + prod(t.shape) // READ_PER_GOAL))
     reads = numbers_read(t)
     return Example(reads.ravel(), source.shape, t.shape) if reads.min() >= 0 else None
 
