@@ -28,7 +28,7 @@ from symlayout.maps.gather_elements import READ_PER_GOAL, gathers, int_extents
 from symlayout.maps.index_ranges import in_range, ranges_of
 from symlayout.proof.cases.array_difference import difference_of, is_float
 from symlayout.proof.cases.quantized_units import explained_by_units
-from symlayout.tensors.chain import Tensor
+from symlayout.tensors.chain import Tensor, graph_of
 from symlayout.tensors.declaration import UNDETERMINED, Body
 from symlayout.tensors.element_types import same_fill
 
@@ -480,6 +480,7 @@ def sampled(
     try:
         arrays = inputs_drawn([*sides, *reading], draw)
         _check_valid(reading, arrays)
+        _check_unread(sides)
         return evaluated(sides, arrays, seen=_check_elements), arrays, draw
     except (ShapeError, InconclusiveError):  # such as for places that an axis does not have
         leaves = [leaf for t in (*sides, *reading) for leaf in t.arguments()]
@@ -493,6 +494,7 @@ def valid_inputs(sides: Sequence[Tensor], draw: int, reading: Sequence[Tensor]) 
     try:
         arrays = inputs_drawn([*sides, *reading], draw)
         _check_valid(reading, arrays)
+        _check_unread(sides)
     except (ShapeError, InconclusiveError):
         if draw >= _INDICES:
             raise
@@ -504,7 +506,22 @@ def _check_valid(reading: Iterable[Tensor], arrays: Mapping[str, Array]) -> None
     """Raise `InconclusiveError` if a value cannot be computed of these arrays although its functions are known."""
     known = [t for t in reading if all(node.body is None or node.body.function is not None for node in t.graph())]
     if known:
+        _check_unread(known)
         evaluated(known, arrays, seen=_check_elements)
+
+
+def _check_unread(tensors: Iterable[Tensor]) -> None:
+    """Raise `InconclusiveError` if a value without elements has places to read at, which then nothing looks at.
+
+    Runtimes look at them, as they do not repeat places along the other axes.
+    """
+    for node in graph_of(tensors):
+        if node.body is None or 0 not in node.extents[: node.batch]:
+            continue
+        for places in node.body.places:
+            views = [] if places.divisors or places.operand >= len(node.inputs) else [node.inputs[places.operand]]
+            if any(product(leaf.extents) for view in views for leaf in view.leaves()):
+                raise InconclusiveError(f"{node.body.name} has no elements, so its places are not looked at")
 
 
 def _check_elements(body: Body, operands: Sequence[Array], value: Array) -> None:

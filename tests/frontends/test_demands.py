@@ -272,6 +272,8 @@ def test_sizes_that_do_not_fit_are_excluded(name: str) -> None:
     ("call", "kind"),
     [
         (lambda: ONNX.col2im(x("N, 7, 4"), image_shape=[2, 3], block_shape=[1, 2]), "non_divisible"),
+        (lambda: ONNX.col2im(x("N, C, L"), image_shape=[4, 4], block_shape=[2, -2]), "size_mismatch"),
+        (lambda: ONNX.col2im(x("N, 4, 9"), image_shape=[4, 4], block_shape=[-2, -2]), "size_mismatch"),
         (lambda: ONNX.col2im(x("N, 9, 1"), image_shape=[1, 1], block_shape=[3, 3]), "size_mismatch"),
         (lambda: ONNX.col2im(x("N, 4, 0"), image_shape=[1, 4], block_shape=[2, 2]), "size_mismatch"),
         (lambda: ONNX.col2im(x("N, 4, 1"), image_shape=[0, 0], block_shape=[2, 2], pads=[1] * 4), "size_mismatch"),

@@ -459,7 +459,7 @@ def col2im(
     if len(images) != len(block):
         raise ShapeError(f"image_shape has {len(images)} values, block_shape {len(block)}", "length_mismatch")
     count, channels = math.prod(block), input.shape[1]
-    if isinstance(channels, int) and isinstance(count, int) and (count < 1 or channels % count):
+    if isinstance(channels, int) and isinstance(count, int) and (count == 0 or channels % count):
         raise ShapeError(f"{channels} channels are no multiple of a block of {count}", "non_divisible")
     each = channels // count if isinstance(channels, int) and isinstance(count, int) else channels / count
     check_windows(len(block), strides=strides, dilations=dilations)
@@ -468,7 +468,8 @@ def col2im(
         (n + begin + end - d * (b - 1) - 1) // s + 1
         for n, b, s, d, (begin, end) in zip(images, block, way.strides, way.dilations, way.pads, strict=True)
     ]
-    input = demanding(input, "an image has an extent of {}, not at least {}", at_least=[(n, 1) for n in images])
+    sizes = [(n, 1) for n in (*images, *block)]
+    input = demanding(input, "an image or a block has an extent of {}, not at least {}", at_least=sizes)
     input = demanding(
         input, "the block has {} places along an axis, not at least {}", at_least=[(n, 1) for n in places]
     )

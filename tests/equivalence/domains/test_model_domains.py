@@ -192,6 +192,19 @@ def test_sizes_that_the_reader_leaves_out_are_no_witness_whatever_else_fails_the
         assert shape is None or shape != (at["N"], at["C"]), each
 
 
+def test_places_beyond_an_axis_are_refused_where_other_axes_are_empty(file: Files) -> None:
+    """``Gather(x[:, :-1], Range(0, 2 * N))`` is valid for no N but 0, where C is 1 too: runtimes look at all places."""
+    number = [node("Constant", "", "two", value_int=2), node("Constant", "", "zero", value_int=0)]
+    number += [node("Constant", "", "one", value_int=1), node("Constant", "", "axis", value_ints=[1])]
+    number += [node("Constant", "", "first", value_ints=[0]), node("Constant", "", "last", value_ints=[-1])]
+    cut = [*number, node("Slice", "x, first, last, axis", "v")]
+    places = [node("Shape", "v", "s"), node("Gather", "s, zero", "n", axis=0), node("Mul", "n, two", "e")]
+    places += [node("Range", "zero, e, one", "r"), node("Gather", "v, r", "y", axis=0)]
+    found = sl.verify(file([*cut, *places]), file([*cut, node("Relu", "v", "y")]))
+    assert found.verdict is UNKNOWN
+    assert found.witness is None
+
+
 def test_one_name_for_two_dims_is_said(file: Files) -> None:
     """The reader takes one name for one dim; what the model after does with others is not known."""
     unused = [node("Add", "x, z", "s"), *RELU]
