@@ -20,7 +20,7 @@ from symlayout.algebra.polynomial import Extent, evaluate, product, symbol
 from symlayout.algebra.search.enumerate_sizes import sizes
 from symlayout.compute.fixed_kinds import OPEN, ROUNDED, are_other_kinds, is_open, where_finite
 from symlayout.deadlines import work
-from symlayout.errors import InconclusiveError, ShapeError
+from symlayout.errors import ArrayError, InconclusiveError, ShapeError
 from symlayout.language import sympy_bridge
 from symlayout.maps.compose_chain import output_digits
 from symlayout.maps.evaluate_bodies import evaluated, stirred
@@ -365,12 +365,16 @@ class WitnessSearch:
 def _shown(sides: tuple[Tensor, Tensor], places: Array, reading: Sequence[Tensor]) -> tuple[int, int]:
     """Return the first of *places* at which the sides have unlike elements for a draw of the inputs, and that draw.
 
-    The sides compute nothing, and read apart at *places*.  Draws that give both one value everywhere are the first one.
+    The sides compute nothing, and read apart at *places*.  Draws that give both one value everywhere are the first one,
+    and so are all if a side has a fill that no array of drawn elements holds.
     """
     first = None
     for wanted in range(_DRAWS):
         arrays, draw = valid_inputs(sides, wanted, reading)
-        found = evaluated(sides, arrays)
+        try:
+            found = evaluated(sides, arrays)
+        except ArrayError:
+            return int(places[0]), draw
         a, b = (np.broadcast_to(found[id(t)], int_extents(t)).reshape(-1)[places] for t in sides)
         unlike = places[a != b]
         if unlike.size:

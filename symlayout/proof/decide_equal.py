@@ -21,6 +21,8 @@ from symlayout.proof.compare_computed import Decision, Pending, Setting
 from symlayout.proof.congruence import Congruence
 from symlayout.tensors.chain import Tensor
 
+_MANY = 32  # times as many floors and maxima as a side has: finding what is idle takes as long as there are some
+
 R = TypeVar("R")
 
 
@@ -90,7 +92,7 @@ def attempt(
 
     def decided() -> Tree | str:
         try:
-            dtype, here = dtype_of(left, right), facts.mentioning(_names_of((left, right)))
+            dtype, here = dtype_of(left, right), _facts_about((left, right), facts)
             return agree(left, right, here, dtype, shown=True, finite=finite, effort=goals, congruence=congruence)
         except InconclusiveError as error:
             return error.claim
@@ -105,10 +107,12 @@ def dtype_of(left: Tensor, right: Tensor) -> Any:
     return left.dtype if left.dtype is not None else right.dtype
 
 
-def _names_of(sides: Iterable[Tensor]) -> set[str]:
-    """Return the symbols that both sides may mention."""
+def _facts_about(sides: Iterable[Tensor], facts: Facts) -> Facts:
+    """Return a fork of *facts*, without floors and maxima that neither side mentions where these are nearly all."""
     known = [side.facts for side in sides]
-    return {name for facts in known for each in (facts.low, facts.solved, facts.definitions) for name in each}
+    if len(facts.definitions) <= _MANY * max(1, *(len(own.definitions) for own in known)):
+        return facts.fork()
+    return facts.mentioning({name for own in known for each in (own.low, own.solved, own.definitions) for name in each})
 
 
 def _settled(decided: Callable[[], R]) -> R:
