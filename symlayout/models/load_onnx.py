@@ -44,7 +44,7 @@ from symlayout.models.subgraph_keys import (
     draws,
 )
 from symlayout.tensors.apply_operation import operand_of
-from symlayout.tensors.chain import Tensor
+from symlayout.tensors.chain import Tensor, graph_of
 from symlayout.tensors.element_types import STRING
 from symlayout.tensors.input_tensor import tensor
 
@@ -384,7 +384,7 @@ class OnnxEvaluation(Evaluation):
         seen: set[int] = set()
         waiting = list(returned) if own else []
         while waiting:
-            nodes = [node for t in waiting for node in t.graph() if id(node) not in seen]
+            nodes = [node for node in graph_of(waiting) if id(node) not in seen]
             seen |= {id(node) for node in nodes}
             read = {id(node): {name for x in node.inputs for name in x.facts.dims} for node in nodes}
             own = {*own} - {n for t in nodes if t.body is not None for n in t.facts.dims.keys() - read[id(t)]}

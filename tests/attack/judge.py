@@ -16,10 +16,9 @@ import numpy as np
 
 import symlayout as sl
 from symlayout.proof.attempts import DEFAULT_BUDGET
-from symlayout.proof.laws import LAWS
 from tests.attack.runtimes import Ran, Sessions, apart, apart_by_laws, has_onnxruntime
 from tests.attack.tally import Tally, Wrong
-from tests.attack.values import arrays, dims_of, sizes
+from tests.attack.values import GRANTED, arrays, dims_of, sizes
 
 Array = np.ndarray[Any, Any]
 
@@ -444,4 +443,4 @@ def _shown(given: Mapping[str, Array]) -> str:
 
 def drawn_laws(rnd: random.Random) -> tuple[str, ...]:
     """Return the laws to grant: mostly none, one, or all."""
-    return rnd.choice(((), (), (), (), (rnd.choice(LAWS),), LAWS))
+    return rnd.choice(((), (), (), (), (rnd.choice(GRANTED),), GRANTED))

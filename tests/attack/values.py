@@ -9,6 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from symlayout.proof.laws import HALF, LAWS
+
+GRANTED = tuple(law for law in LAWS if law != HALF)
+"""The laws under which results have one element type; half precision has tests of its own."""
+
 Array = np.ndarray[Any, Any]
 
 SPECIAL = (

@@ -160,6 +160,17 @@ def _branches_in_a_row(depth: int) -> ModelProto:
     return made_of(_chain(depth, step), [X, CONDITION])
 
 
+def _slices_in_branches(depth: int) -> ModelProto:
+    """Return branches of slices, each of which ends where data says."""
+
+    def branch(name: str) -> GraphProto:
+        made = [node("Slice", f"{f'{name}{k - 1}' if k else 'x'}, starts, ends", f"{name}{k}") for k in range(depth)]
+        return body(made, [], [f"{name}{depth - 1}"])
+
+    ends = [value_info(n, (1,), INT64) for n in ("starts", "ends")]
+    return made_of([node("If", "c", "y", then_branch=branch("p"), else_branch=branch("q"))], [X, CONDITION, *ends])
+
+
 # Functions of the model
 
 
@@ -484,6 +495,7 @@ _HALVED = (("Add", "unit"), ("Div", "two"))
 DEEP: dict[str, tuple[Callable[[int], ModelProto], int]] = {
     "branches in branches": (_branches, 30),
     "branches in a row": (_branches_in_a_row, 100),
+    "slices in branches": (_slices_in_branches, 100),
     "loops in loops": (_loops(lambda a, b: [node("Relu", a, b)]), 20),
     "loops in loops of growing values": (_loops(lambda a, b: [node("Concat", f"{a}, {a}", b, axis=1)]), 20),
     "loops in loops that turn": (_loops(lambda a, b: [node("Transpose", a, b, perm=[1, 2, 3, 0])]), 20),
