@@ -305,10 +305,15 @@ def _is_minus_0(a: Array) -> Array:
     return np.asarray((a == 0) & np.signbit(a))
 
 
+def _is_no_maximum(a: Array) -> Array:
+    """Return where an element is NaN, negative infinity or -0.0, of which kernels make other maxima."""
+    return np.asarray(np.isnan(a) | np.isneginf(a) | _is_minus_0(a))
+
+
 _LAYERS = ("RNN", "GRU", "LSTM")
 
 _DEPARTS: dict[str, tuple[str, Callable[[Array], Array], float]] = {
-    "MaxPool": ("NaN, of which onnxruntime's kernels of MaxPool differ", np.isnan, 1.0),
+    "MaxPool": ("NaN, -inf and -0.0, of which onnxruntime's kernels of MaxPool differ", _is_no_maximum, 1.0),
     "AveragePool": ("-0.0, of which one of onnxruntime's kernels of AveragePool makes 0.0", _is_minus_0, 0.0),
     "Where": ("-0.0, of which onnxruntime's Where makes 0.0", _is_minus_0, 0.0),
 }  # what departs, at which elements, and what stands in their place

@@ -121,9 +121,12 @@ class Sessions:
         return ran
 
     def _can_wrap(self, given: Arrays) -> bool:
-        """Return whether the reference evaluator pads: it refuses to wrap an empty axis, and to crop by a pad."""
-        by_reference = self.by_reference(given)
-        return by_reference.arrays is not None or "negative values" in by_reference.refusal
+        """Return whether the reference evaluator pads: it refuses to wrap an empty axis, and to crop by a pad.
+
+        It refuses to flatten what is empty, too.
+        """
+        ran = self.by_reference(given)
+        return ran.arrays is not None or "negative values" in ran.refusal or "reshape array of size 0" in ran.refusal
 
     def by_reference(self, given: Arrays) -> Ran:
         """Return what the reference evaluator computes; it accepts much that the standard forbids."""

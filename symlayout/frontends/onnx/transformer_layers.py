@@ -55,7 +55,8 @@ _ROW: dict[str, Any] = {
     "example": ("N, 8, S, D; N, 8, T, D; N, 8, T, E", "", "(N, 8, S, E)"),
     "kinds": "rank, attr_missing, size_mismatch",
     "about": _ATTENTION,
-    "allowed": {"q_num_heads": AT_LEAST_1, "kv_num_heads": AT_LEAST_1, "qk_matmul_output_mode": range(4)},
+    "allowed": {"q_num_heads": AT_LEAST_1, "kv_num_heads": AT_LEAST_1, "qk_matmul_output_mode": range(4)}
+    | dict.fromkeys(("left_window_size", "right_window_size"), range(-1, AT_LEAST_0.stop)),
 }
 
 

@@ -158,13 +158,20 @@ def test_one_key_for_several_elements_of_a_query_is_outside(width: int, judges: 
 @needs_onnxruntime
 @pytest.mark.parametrize(
     ("first", "after", "disputed"),
-    [(np.nan, {"storage_order": 1}, True), (np.nan, {"strides": [2, 2]}, False), (1.0, {"storage_order": 1}, False)],
+    [
+        (np.nan, {"storage_order": 1}, True),
+        (np.nan, {"strides": [2, 2]}, False),
+        (-np.inf, {"storage_order": 1}, True),
+        (-np.inf, {"strides": [2, 2]}, False),
+        (-0.0, {"storage_order": 1}, True),
+        (1.0, {"storage_order": 1}, False),
+    ],
 )
-def test_a_max_pool_of_nan_is_disputed_where_nothing_else_differs(
+def test_a_max_pool_of_no_maximum_is_disputed_where_nothing_else_differs(
     first: float, after: dict[str, Any], disputed: bool
 ) -> None:
     x = np.arange(36, dtype=np.float32).reshape(1, 1, 6, 6)
-    x[0, 0, 0, 0] = first
+    x[0, 0, :3, :3] = first
     made = [sessions("MaxPool", x, kernel_shape=[3, 3], **given) for given in ({}, after)]
     before, other = (Side(each.model) for each, _ in made)
     pair = Pair("MaxPool", "kind", before, other, {})
