@@ -297,6 +297,15 @@ def test_sizes_that_do_not_fit_are_excluded(name: str) -> None:
             lambda: ONNX.attention(*(x("1, 2, 2, 8", n) for n in "qkv"), is_causal=1, left_window_size=-2),
             "attr_range",
         ),
+        (
+            lambda: ONNX.attention(
+                x("1, 2, 2, 8"),
+                *(x(f"1, 2, {n}, 8", f"k{n}") for n in (1, 6)),
+                None,
+                *(x(f"1, 2, {n}, 8", f"p{n}") for n in (17, 12)),
+            ),
+            "size_mismatch",
+        ),
         (lambda: ONNX.top_k(x("9"), None, k=0), "attr_range"),
         (lambda: ONNX.resize(x("N, 4"), sizes=[2, 2], antialias=1), "not_declared"),
         (lambda: ONNX.resize(x("N, 4"), scales=[1, 2], keep_aspect_ratio_policy="not_larger"), "bad_mode"),

@@ -102,10 +102,10 @@ def attention(
         counts = attributes.constants("num_heads", [q_num_heads, kv_num_heads])
         q, k, v = (_heads(x, n) for x, n in zip((Q, K, V), (counts[0], counts[1], counts[1]), strict=True))
     news = k
-    if past_key is not None:
-        k = concatenate([past_key, k], 2)
-    if past_value is not None:
-        v = concatenate([past_value, v], 2)
+    if past_key is not None and past_value is not None:
+        positions = [(x.shape[2], y.shape[2]) for x, y in ((k, v), (past_key, past_value))]
+        k = demanding(k, "{} positions of keys, and {} of values", positions)
+        k, v = concatenate([past_key, k], 2), concatenate([past_value, v], 2)
     keys, values = k, v
     heads, kv_heads = q.shape[1], k.shape[1]
     q, values = _alike(q, k, v)
