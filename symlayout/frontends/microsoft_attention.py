@@ -233,6 +233,7 @@ def _attended(
         raise ShapeError("num_heads is missing", "attr_missing")
     count = attributes.constant("num_heads", num_heads)
     q, k, v = (_heads(x, count) for x in inputs)
+    v = require_shape("the values", v, (*v.shape[:2], k.shape[2], v.shape[3]))
     k, v = (x if old is None else concatenate([old, x], 2) for x, old in zip((k, v), past, strict=True))
     size = q.shape[3]
     k = require_shape("the keys", k, (*q.shape[:2], k.shape[2], size))
