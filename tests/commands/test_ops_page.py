@@ -32,6 +32,6 @@ def test_an_operation_of_a_framework_stands_beside_its_core_operations() -> None
     frameworks = (
         "| `Pad-12` | `MirrorPad`, `Pad`, `PadV2` | `CenterCropPad`, `Pad` |  |  | `MIRROR_PAD`, `PAD`, `PADV2` "
         "| `constant_pad_nd`, `pad`, `reflection_pad1d`, `reflection_pad2d`, `reflection_pad3d`, "
-        "`replication_pad1d`, `replication_pad2d`, `replication_pad3d` |"
+        "`replication_pad1d`, `replication_pad2d`, `replication_pad3d` | `pad` |"
     )
     assert rows == [f"| `pad` | `numpy.pad` {frameworks}"]

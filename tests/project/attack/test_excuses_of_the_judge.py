@@ -202,6 +202,13 @@ def test_runtimes_stretch_scales(monkeypatch: pytest.MonkeyPatch) -> None:
     assert model.by_reference(given).arrays is not None
 
 
+@pytest.mark.parametrize(("version", "lacks"), [(10, True), (16, False)])
+def test_the_evaluator_is_excused_from_versions_that_it_takes_for_newer_ones(version: int, lacks: bool) -> None:
+    boxes, places = np.array([[0, 0, 2, 2]], np.float32), np.array([0])
+    model, given = sessions("RoiAlign", np.ones((1, 1, 4, 4), np.float32), boxes, places, version=version)
+    assert model.by_reference(given).lacks is lacks
+
+
 @needs_onnxruntime
 @pytest.mark.parametrize(("extent", "lacks"), [(0, True), (2, False)])
 def test_onnxruntime_is_excused_from_the_mode_wrap_where_an_axis_is_empty(extent: int, lacks: bool) -> None:
