@@ -293,6 +293,8 @@ def _second(pair: Pair, point: Point, loose: bool, first: str, a: Ran, b: Ran) -
         return "disputed", f"{text}; they are equal without {_DEPARTS[op][0]}"
     if _has_no_steps(pair, point):
         return "disputed", f"{text}; onnxruntime sets no last states of a recurrent layer without steps"
+    if _has_many_limits(pair, point):
+        return "disputed", f"{text}; a limit of NonMaxSuppression is a scalar, and runtimes take the first of several"
     if x.arrays is None or (y.arrays is None and y.lacks):
         return "wrong", f"{text}; the reference evaluator does not judge: {(x.refusal or y.refusal)[:100]}"
     how = _difference(x, y, loose)
@@ -311,6 +313,7 @@ def _is_no_maximum(a: Array) -> Array:
 
 
 _LAYERS = ("RNN", "GRU", "LSTM")
+_LIMITED = "NonMaxSuppression"
 
 _DEPARTS: dict[str, tuple[str, Callable[[Array], Array], float]] = {
     "MaxPool": ("NaN, -inf and -0.0, of which onnxruntime's kernels of MaxPool differ", _is_no_maximum, 1.0),
@@ -347,6 +350,12 @@ def _has_no_steps(pair: Pair, point: Point) -> bool:
     """Return whether an input is an empty sequence of a recurrent layer: its last states are memory as it was."""
     nodes = [n for side in (pair.before, pair.after) for n in side.proto.graph.node if n.op_type in _LAYERS]
     return any(n.input[0] in point.given and 0 in point.given[n.input[0]].shape[:2] for n in nodes)
+
+
+def _has_many_limits(pair: Pair, point: Point) -> bool:
+    """Return whether a limit of NonMaxSuppression, by the standard a scalar, is an input of several numbers."""
+    nodes = [n for side in (pair.before, pair.after) for n in side.proto.graph.node if n.op_type == _LIMITED]
+    return any(point.given[name].size > 1 for n in nodes for name in n.input[2:] if name in point.given)
 
 
 def _agree_but_for_zeros(pair: Pair, point: Point, loose: bool) -> bool:

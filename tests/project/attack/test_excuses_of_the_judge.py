@@ -325,6 +325,21 @@ def test_the_reference_evaluator_judges_in_the_domain_what_onnxruntime_is_excuse
     assert outcome_of_a_proof(Told([LACKS], [ONE]), Told([LACKS], [TWO]), [False]) == "not judged"
 
 
+@pytest.mark.parametrize(("count", "outcome"), [(4, "disputed"), (1, "wrong")])
+def test_several_limits_of_chosen_boxes_are_what_the_standard_has_not(
+    count: int, outcome: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(judge, "apart_from_itself", lambda *_: False)
+    chosen = helper.make_node("NonMaxSuppression", ["b", "s", "", "limit"], ["y"])
+    proto = helper.make_model(helper.make_graph([chosen], "g", [], []))
+    told = [Side(proto), Side(proto)]
+    for side, number in zip(told, (ONE, TWO), strict=True):
+        monkeypatch.setattr(side, "by_reference", lambda _, number=number: number)
+    point = Point({"N": count}, {"limit": np.zeros(count, np.float32)})
+    pair = Pair("NonMaxSuppression", "kind", told[0], told[1])
+    assert judge._second(pair, point, False, "onnxruntime: differ", ONE, TWO)[0] == outcome
+
+
 @pytest.mark.parametrize(("steps", "outcome"), [(0, "disputed"), (1, "wrong")])
 def test_last_states_of_a_layer_without_steps_are_memory_as_it_was(
     steps: int, outcome: str, monkeypatch: pytest.MonkeyPatch
