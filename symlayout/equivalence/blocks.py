@@ -11,15 +11,12 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
 from symlayout.algebra.facts import Facts
-from symlayout.compute.whole import ranged
 from symlayout.errors import SymlayoutError
 from symlayout.ops.slicing import getitem
 from symlayout.proof.prove import prove_on
 from symlayout.proof.verdict import Verdict
 from symlayout.tensors.chain import Tensor, graph_of
 
-END, START = "end", "start"
-"""Which block of the whole a part is, along each axis on which they differ."""
 _MOST_PAIRS = 24  # values of the whole that one value is compared with
 _POINTS = 40  # sizes at which movements are told apart
 
@@ -31,14 +28,12 @@ class Blocks:
     ----------
     whole : iterable of Tensor
         What is computed of all rows.
-    at : str
-        `END` or `START`: which rows a part has.
     domain : Facts
         The sizes that the claims are about: what the outputs of both computations demand.
     """
 
-    def __init__(self, whole: Iterable[Tensor], at: str, domain: Facts) -> None:
-        self._at, self._domain = at, domain
+    def __init__(self, whole: Iterable[Tensor], domain: Facts) -> None:
+        self._domain = domain
         self._of: dict[int, Tensor] = {}  # values of both, by id, over leaves in the places of computed ones
         self._kept: list[Tensor] = []  # whose ids are in use
         self._values: dict[str, list[tuple[Tensor, Tensor, frozenset[str]]]] = {}
@@ -102,21 +97,19 @@ class Blocks:
                 yield getitem(leaf, block)
 
     def _block(self, part: Tensor, whole: Tensor) -> tuple[slice, ...] | None:
-        """Return which block of a value has the extents of another one; None if none can be it."""
+        """Return which last rows of a value have the extents of another one; None if none can be it."""
         found = []
         for axis, (e, n) in enumerate(zip(part.shape, whole.shape, strict=True)):
             if e == n:
                 found.append(slice(None))
-            elif axis >= part.batch and not (self._at == START and _is_prefix(part)):
+            elif axis >= part.batch:
                 return None
             else:
-                found.append(slice(n - e, None) if self._at == END else slice(None, e))
+                found.append(slice(n - e, None))
         return tuple(found)
 
     def _are_blocks(self, part: Tensor, whole: Tensor, block: Sequence[slice]) -> bool:
         """Return whether each view of the part is the block of the view of the whole."""
-        if _is_prefix(part):
-            return True
         batch = tuple(block[: part.batch])
         return all(
             self.are_equal(a, getitem(b, batch) if batch else b) for a, b in zip(part.inputs, whole.inputs, strict=True)
@@ -130,11 +123,6 @@ class Blocks:
             return prove_on(self._domain, left, right, budget=_POINTS).verdict is Verdict.PROVED
         except SymlayoutError:
             return False
-
-
-def _is_prefix(t: Tensor) -> bool:
-    """Return whether the value is a range, whose first elements are those of a shorter range."""
-    return t.body is not None and t.body.function is ranged
 
 
 def _read(view: Tensor) -> frozenset[str]:

@@ -12,10 +12,11 @@ import numpy as np
 
 from symlayout.algebra.facts import Facts
 from symlayout.deadlines import within
-from symlayout.equivalence.blocks import END, Blocks
+from symlayout.equivalence.blocks import Blocks
+from symlayout.equivalence.joint_models import DEMAND
 from symlayout.equivalence.unknown_ranks import Values
 from symlayout.errors import FormatError, ShapeError, SymlayoutError, legible, one_line, shown
-from symlayout.models.model import relations
+from symlayout.models.model import Model, relations
 from symlayout.models.read_model import read_model
 from symlayout.ops.broadcast import broadcast_to
 from symlayout.ops.slicing import getitem
@@ -194,6 +195,7 @@ class _Ends:
 
     inputs: dict[str, Tensor]
     outputs: dict[str, Tensor]
+    demands: dict[str, Tensor]  # what nodes compute that demand something of the sizes, used or not
 
     @classmethod
     def of(cls, model: Values) -> _Ends:
@@ -204,7 +206,16 @@ class _Ends:
                 if not isinstance(t, Tensor):
                     raise ShapeError(f"the rank of {shown(name)} is not known", "unknown_rank")
                 known[name] = t
-        return cls(*found)
+        demanding = model.demanding() if isinstance(model, Model) else []
+        return cls(found[0], found[1], {f"{DEMAND}{k}": t for k, (_, t) in enumerate(demanding)})
+
+    def called(self, given: Mapping[str, Tensor]) -> tuple[dict[str, Tensor], Facts]:
+        """Return the outputs where inputs are other tensors, and what all nodes demand there."""
+        made = called(self.inputs, self.outputs | self.demands, given)
+        facts = Facts()
+        for t in made.values():
+            facts.merge(t.facts)
+        return {name: made[name] for name in self.outputs}, facts
 
 
 def _verified(prefill: _Ends, decode: _Ends, stated: Mapping[str, str] | None) -> RowVerification:
@@ -219,17 +230,15 @@ def _verified(prefill: _Ends, decode: _Ends, stated: Mapping[str, str] | None) -
         for name, t in decode.inputs.items()
         if name in prefill.inputs
     }
-    whole = called(prefill.inputs, prefill.outputs, given)
+    whole, facts = prefill.called(given)
     rows = {name: _rows(t, decode.inputs[name].shape) for name, t in given.items() if name not in cache}
     for past, present in cache.items():
         if decode.inputs[past].rank != whole[present].rank:
             raise ShapeError(f"{shown(past)} and {shown(present)} have other ranks", "size_mismatch")
         rows[past] = _rows(whole[present], decode.inputs[past].shape, first=True)
-    step = called(decode.inputs, decode.outputs, rows)
-    facts = Facts()
-    for t in (*step.values(), *whole.values()):
-        facts.merge(t.facts)
-    blocks = Blocks(whole.values(), END, facts)
+    step, demanded = decode.called(rows)
+    facts.merge(demanded)
+    blocks = Blocks(whole.values(), facts)
     found = dict(zip(step, blocks.of_part(step.values()), strict=True))
     outputs: dict[str, Verdict] = {}
     for name in step:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 
 import symlayout as sl
 from examples.make_language_model import DEPTH, HEADS, Decoder
-from symlayout.equivalence.blocks import END, Blocks
+from symlayout.equivalence.blocks import Blocks
 from symlayout.equivalence.cached_rows import RowVerification
 from tests.support.paths import ROOT
 
@@ -77,6 +78,17 @@ def test_model_is_a_function_of_tensors() -> None:
         step({"ids": sl.tensor((B,), dtype="int64", name="token")})
 
 
+def test_sizes_that_an_unused_node_refuses_are_said(tmp_path: Path) -> None:
+    step = onnx.load(STEP)
+    step.graph.initializer.append(onnx.numpy_helper.from_array(np.array([-1, 3]), "pairs"))
+    step.graph.node.append(onnx.helper.make_node("Reshape", ["ids", "pairs"], ["unused"]))
+    onnx.save(step, tmp_path / "step.onnx")
+    found = sl.verify_rows(RUN, tmp_path / "step.onnx")
+    assert found.verdict is sl.Verdict.PROVED
+    assert "% 3 == 0" in str(found)
+    assert "% 3 == 0" not in str(sl.verify_rows(RUN, STEP))
+
+
 def test_models_without_a_cache_are_refused() -> None:
     with pytest.raises(sl.FormatError, match="no input of the model is a cache"):
         sl.verify_rows(RUN, RUN)
@@ -89,7 +101,7 @@ def test_blocks_of_views_are_matched_by_their_elements() -> None:
     x = sl.tensor((L, 4), dtype="float32", name="x")
     y = sl.onnx.relu(sl.onnx.add(x, np.ones(4, np.float32)))
     part = [sl.onnx.relu(sl.onnx.add(x[k:][:1], np.ones(4, np.float32))) for k in (L - 1, 0)]
-    blocks = Blocks([y], END, y.facts)
+    blocks = Blocks([y], y.facts)
     (last,), (first,) = blocks.of_part(part[:1]), blocks.of_part(part[1:])
     assert blocks.are_equal(last, blocks.of_whole(y)[L - 1 :])
     assert not blocks.are_equal(first, blocks.of_whole(y)[L - 1 :])
