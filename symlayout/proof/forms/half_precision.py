@@ -1,7 +1,8 @@
 """Take values in half precision for values in single precision, under the law ``"half"``.
 
 A float16 or bfloat16 value counts as the float32 that it stands for, so a cast between these types changes nothing.
-Each constant counts as rounded to the half precision that one of the sides has.  Prover and check rewrite alike.
+Each constant counts as rounded to the half precision that one of the sides has, if that holds its elements.  Prover
+and check rewrite alike.
 """
 
 from __future__ import annotations
@@ -58,8 +59,9 @@ def _single(node: Tensor, inputs: tuple[Tensor, ...], half: np.dtype[np.generic]
             return node
         with np.errstate(over="ignore"):
             rounded = node.values.astype(half).astype(_FLOAT)
+        is_held = bool(np.array_equal(np.isinf(rounded), np.isinf(node.values)))  # within its range
         same = node.dtype == _FLOAT and rounded.tobytes() == node.values.tobytes()
-        return node if same else constant(rounded, node.name)
+        return node if same or not is_held else constant(rounded, node.name)
     if node.again is None:
         return Tensor(node.name, _FLOAT, node.extents, node.facts, key=node.key) if is_half else node
     same = all(map(operator.is_, inputs, node.inputs))

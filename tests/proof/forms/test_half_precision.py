@@ -55,6 +55,17 @@ def model(path: Path, kind: str = "float32", wrong: str = "", *, casts: bool = T
     return path
 
 
+@pytest.mark.parametrize(("first", "second", "verdict"), [(7e4, 8e4, "UNKNOWN"), (6.5e4, 6.5001e4, "PROVED")])
+def test_constants_that_half_precision_does_not_hold_stay_what_they_are(
+    first: float, second: float, verdict: str
+) -> None:
+    x = sl.tensor("N", dtype="float32", name="x")
+    there = sl.onnx.cast(sl.onnx.cast(x, to=TensorProto.FLOAT16), to=TensorProto.FLOAT)
+    sides = [sl.onnx.mul(t, np.float32(number)) for t, number in ((x, first), (there, second))]
+    found = sl.prove_equal(*sides, laws=HALF).verdict
+    assert (found is PROVED) is (verdict == "PROVED")
+
+
 @pytest.mark.parametrize(("kind", "casts"), [("float16", True), ("float16", False), ("bfloat16", True)])
 def test_a_model_in_half_precision_is_the_one_it_came_from(kind: str, casts: bool, tmp_path: Path) -> None:
     before, after = model(tmp_path / "before.onnx"), model(tmp_path / "after.onnx", kind, casts=casts)
