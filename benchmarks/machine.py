@@ -25,8 +25,8 @@ def machine() -> str:
         if (cache / "type").read_text().strip() != "Instruction":
             sizes[(cache / "level").read_text().strip()] = (cache / "size").read_text().strip()
     caches = ", ".join(f"L{level} {size}" for level, size in sizes.items())
-    processor = f"{_processor()}, {os.cpu_count()} processors" + (f" ({caches})" if caches else "")
-    return f"{processor}, {platform.system()}, Python {platform.python_version()}"
+    here = f"{processor()}, {os.cpu_count()} processors" + (f" ({caches})" if caches else "")
+    return f"{here}, {platform.system()}, Python {platform.python_version()}"
 
 
 def versions(names: Iterable[str]) -> str:
@@ -45,7 +45,8 @@ def load() -> float | None:
     return os.getloadavg()[0] if hasattr(os, "getloadavg") else None
 
 
-def _processor() -> str:
+def processor() -> str:
+    """Return the processor's name where the system tells it."""
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as file:
             return next(line.split(":")[1].strip() for line in file if line.startswith("model name"))

@@ -10,18 +10,17 @@ so that a kernel for one row, for few and for many runs.  ``--docs`` writes ``do
 from __future__ import annotations
 
 import argparse
-import platform
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import onnx
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
+from benchmarks.machine import processor
 from tests.support.paths import ROOT
 
 ROWS = (1, 2, 3, 4, 5, 7, 8, 16, 17, 64)
@@ -185,7 +184,7 @@ is about float32 and float64.
 
 def table() -> str:
     """Return the page's table, with the versions."""
-    rows = [f"onnxruntime {version('onnxruntime')}, one thread, {_processor()}; rows: {', '.join(map(str, ROWS))}.", "",
+    rows = [f"onnxruntime {version('onnxruntime')}, one thread, {processor()}; rows: {', '.join(map(str, ROWS))}.", "",
             "| what | sizes | bits differ at rows |", "|---|---|---|"]  # fmt: skip
     for case in cases():
         try:
@@ -198,15 +197,6 @@ def table() -> str:
         rows.append(f"| {case.what} | {case.sizes} | {shown} |")
         print(rows[-1], flush=True)
     return "\n".join(rows) + "\n"
-
-
-def _processor() -> str:
-    """Return the processor's name where the system tells it."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="ascii", errors="replace").splitlines()
-        return next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
-    except (OSError, StopIteration):
-        return platform.machine()
 
 
 def main() -> None:

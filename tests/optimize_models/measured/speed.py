@@ -22,6 +22,7 @@ from pathlib import Path
 from statistics import median
 
 import symlayout as sl
+from benchmarks.machine import load, processor
 from tests.equivalence.tools import EXPORTED
 from tests.optimize_models.measured.deep_models import transformer
 from tests.support.paths import ROOT
@@ -110,6 +111,7 @@ def page(times: Sequence[Time], growth: Sequence[Time], failed: Sequence[str]) -
     grows = f"- growth from {growth[0].nodes} to {growth[-1].nodes} nodes: n^{exponent(growth):.2f}." if growth else ""
     lines = [
         PAGE,
+        f"- measured on {processor()}, load average {load() or 0:.0f} at the end.",
         f"- {len(times)} models: {median(t.by_nodes for t in times):.1f} units for 1000 nodes in the median, "
         f"{median(t.units for t in times):.1f} units for a model.",
         f"- the longest: {slowest[0].units:.1f} units ({slowest[0].name}, {slowest[0].nodes} nodes).",
